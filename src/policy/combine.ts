@@ -1,0 +1,220 @@
+import { collectDocuments, type PolicyFiles } from './extend.ts';
+import { describePlace, placeOf, type PolicyDocument, toProblem } from './document.ts';
+import { liftedBy } from './decide.ts';
+import { checkExamples } from './examples.ts';
+import { expandEntry } from './expand.ts';
+import { escapeLiteral } from './glob.ts';
+import type { EnvRules, FsRight, FsRule, Limits, NetRule, Policy, Variables } from './policy.ts';
+import { DEFAULT_PRESET } from './presets.ts';
+import { PolicyError, type PolicyProblem } from './problems.ts';
+import { PROTECTED_CONFIG, toConfigPattern } from './protected-config.ts';
+import { SYSTEM_BASELINE } from './system-baseline.ts';
+import { parseCount, parseDuration, parseSize } from './units.ts';
+
+/** Rules from the command line. */
+export interface QuickRules {
+  readonly allowRead?: readonly string[] | undefined;
+  readonly allowWrite?: readonly string[] | undefined;
+  readonly deny?: readonly string[] | undefined;
+  readonly allowUnix?: readonly string[] | undefined;
+}
+
+export interface ResolveInput {
+  /** Without a file and a preset: the default preset. With a file alone, that file and the system baseline only. */
+  readonly file?: string | undefined;
+  readonly preset?: string | undefined;
+  readonly quick?: QuickRules | undefined;
+  readonly variables: Variables;
+  /** Needed when `file` is given. */
+  readonly files?: PolicyFiles | undefined;
+}
+
+const BASELINE = 'system baseline';
+
+type FsKey = 'allow' | 'read' | 'write' | 'exec' | 'deny' | 'protect';
+
+/** What each list of `fs` stands for. To write or to execute without reading is of no use to a program. */
+const FS_KEYS: Readonly<Record<FsKey, Pick<FsRule, 'effect' | 'rights'>>> = {
+  allow: { effect: 'allow', rights: ['read', 'write', 'exec'] },
+  read: { effect: 'allow', rights: ['read'] },
+  write: { effect: 'allow', rights: ['read', 'write'] },
+  exec: { effect: 'allow', rights: ['read', 'exec'] },
+  deny: { effect: 'deny', rights: ['read', 'write', 'exec'] },
+  protect: { effect: 'protect', rights: ['write'] },
+};
+
+const SOCKET_RIGHTS: readonly FsRight[] = ['read', 'write'];
+
+/** Everything that has a say in one run, combined: lists append, single values override, deny beats allow. */
+export function resolvePolicy(input: ResolveInput): Policy {
+  const isDefault = input.file === undefined && input.preset === undefined;
+  const preset = isDefault ? DEFAULT_PRESET : input.preset;
+  const documents = collectDocuments({ ...input, preset });
+  const rules = new RuleList(input.variables);
+  rules.addDocument({ name: BASELINE, data: SYSTEM_BASELINE });
+  for (const document of documents) rules.addDocument(document);
+  rules.throwProblems();
+
+  const policy = {
+    name: input.file ?? preset ?? DEFAULT_PRESET,
+    isDefault,
+    net: documents.flatMap(toNetRules),
+    env: mergeEnv(documents),
+    limits: mergeLimits(documents),
+  };
+  const own = documents.flatMap((document) => toOwnRule(document, input.files));
+  const withConfig = (fs: readonly FsRule[]): FsRule[] => [...fs, ...own, ...toConfigRules(fs)];
+  // Examples speak about the documents. A flag is the word of whoever starts this one run.
+  if (documents.some(({ data }) => data.tests !== undefined)) {
+    checkExamples({ ...policy, fs: withConfig(rules.fs) }, documents, input.variables);
+  }
+  rules.addQuick(input.quick ?? {});
+  rules.throwProblems();
+  return { ...policy, fs: withConfig(rules.fs), unix: rules.unix };
+}
+
+class RuleList {
+  readonly fs: FsRule[] = [];
+  readonly unix: FsRule[] = [];
+  readonly #problems: PolicyProblem[] = [];
+  readonly #variables: Variables;
+
+  constructor(variables: Variables) {
+    this.#variables = variables;
+  }
+
+  addDocument(document: PolicyDocument): void {
+    for (const key of Object.keys(FS_KEYS) as FsKey[]) {
+      this.#addList(document, `fs.${key}`, document.data.fs?.[key], FS_KEYS[key]);
+    }
+    const unix = { effect: 'allow', rights: SOCKET_RIGHTS } as const;
+    this.#addList(document, 'unix.allow', document.data.unix?.allow, unix);
+  }
+
+  addQuick({ allowRead, allowWrite, deny, allowUnix }: QuickRules): void {
+    this.addDocument({ name: '--allow-read', data: { fs: { read: allowRead ?? [] } } });
+    this.addDocument({ name: '--allow-write', data: { fs: { write: allowWrite ?? [] } } });
+    this.addDocument({ name: '--deny', data: { fs: { deny: deny ?? [] } } });
+    this.addDocument({ name: '--allow-unix', data: { unix: { allow: allowUnix ?? [] } } });
+  }
+
+  throwProblems(): void {
+    if (this.#problems.length > 0) throw new PolicyError(this.#problems);
+  }
+
+  #addList(
+    document: PolicyDocument,
+    key: string,
+    entries: readonly string[] | undefined,
+    rule: Pick<FsRule, 'effect' | 'rights'>,
+  ): void {
+    const isNameAnywhere = rule.effect !== 'allow';
+    for (const [index, text] of (entries ?? []).entries()) {
+      const expansion = expandEntry(text, { variables: this.#variables, isNameAnywhere });
+      const place = `${key}.${index}`;
+      if ('problem' in expansion) {
+        this.#problems.push(toProblem(document, place, expansion));
+        continue;
+      }
+      const origin = {
+        source: describePlace(document, place),
+        key,
+        text,
+        at: placeOf(document, place),
+      };
+      const list = key === 'unix.allow' ? this.unix : this.fs;
+      list.push(...expansion.patterns.map((pattern) => ({ ...rule, pattern, origin })));
+    }
+  }
+}
+
+/**
+ * Configuration protection. Where a rule lifts it by naming a place at or below the protected name, it comes back
+ * for the same name further down: a workspace inside some `.claude` directory still has its own `.claude` protected.
+ */
+function toConfigRules(fs: readonly FsRule[]): FsRule[] {
+  // The baseline names no configuration; leaving it out here spares every start some time.
+  const writable = fs.filter(
+    ({ effect, rights, origin }) =>
+      effect === 'allow' && origin.source !== BASELINE && rights.includes('write'),
+  );
+  return PROTECTED_CONFIG.flatMap((name) => {
+    const rule: FsRule = {
+      effect: 'config',
+      rights: ['write'],
+      pattern: toConfigPattern(name),
+      origin: { source: 'configuration protection', key: 'config', text: name },
+    };
+    if (writable.length === 0) return [rule];
+    const below = new Set(liftedBy(rule, writable).map((lift) => lift.pattern + rule.pattern));
+    return [rule, ...Array.from(below, (pattern) => ({ ...rule, pattern }))];
+  });
+}
+
+/** A run must not rewrite the policy of the next one. */
+function toOwnRule(document: PolicyDocument, files: PolicyFiles | undefined): FsRule[] {
+  if (!document.file || !files) return [];
+  const path = files.locate(document.file.path);
+  return [
+    {
+      effect: 'config',
+      rights: ['write'],
+      pattern: escapeLiteral(path),
+      origin: { source: 'configuration protection', key: 'config', text: path },
+    },
+  ];
+}
+
+function toNetRules(document: PolicyDocument): NetRule[] {
+  const { net } = document.data;
+  const toRule = (effect: 'allow' | 'deny', text: string, index: number): NetRule => {
+    const key = `net.${effect}`;
+    const place = `${key}.${index}`;
+    const origin = {
+      source: describePlace(document, place),
+      key,
+      text,
+      at: placeOf(document, place),
+    };
+    return { effect, text, origin };
+  };
+  return [
+    ...(net?.allow ?? []).map((text, index) => toRule('allow', text, index)),
+    ...(net?.deny ?? []).map((text, index) => toRule('deny', text, index)),
+  ];
+}
+
+function mergeEnv(documents: readonly PolicyDocument[]): EnvRules {
+  const merged = { mode: 'scrub' as EnvRules['mode'], isExecStripped: true, isPathSafe: false };
+  const allow: string[] = [];
+  const deny: string[] = [];
+  let set: Record<string, string> = {};
+  for (const { data } of documents) {
+    merged.mode = data.env?.mode ?? merged.mode;
+    merged.isExecStripped = data.env?.strip_exec ?? merged.isExecStripped;
+    merged.isPathSafe = data.env?.safe_path ?? merged.isPathSafe;
+    allow.push(...(data.env?.allow ?? []));
+    deny.push(...(data.env?.deny ?? []));
+    set = { ...set, ...data.env?.set };
+  }
+  return { ...merged, allow, deny, set };
+}
+
+function mergeLimits(documents: readonly PolicyDocument[]): Limits {
+  const limits = Object.assign({}, ...documents.map(({ data }) => data.limits)) as NonNullable<
+    PolicyDocument['data']['limits']
+  >;
+  const read = (
+    parse: (value: string | number) => number | undefined,
+    value: string | number | undefined,
+  ): number | undefined => (value === undefined ? undefined : parse(value));
+  return {
+    timeoutMs: read(parseDuration, limits.timeout),
+    cpuMs: read(parseDuration, limits.cpu),
+    memoryBytes: read(parseSize, limits.memory),
+    pids: read(parseCount, limits.pids),
+    diskBytes: read(parseSize, limits.disk),
+    files: read(parseCount, limits.files),
+    openFiles: read(parseCount, limits.open_files),
+  };
+}

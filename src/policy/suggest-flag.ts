@@ -1,0 +1,71 @@
+import { decide } from './decide.ts';
+import { escapeLiteral } from './glob.ts';
+import type { FsRight, FsRule, Policy, Variables } from './policy.ts';
+
+/** `connect` is to a unix socket by its path. */
+export type RefusedOp = FsRight | 'connect';
+
+export interface AllowSuggestion {
+  /** The flag for the command line; undefined when no flag can allow this. */
+  readonly flag: string | undefined;
+  /** The policy that would allow it, as one line of YAML; undefined when adding cannot help. */
+  readonly policyLine: string | undefined;
+  /** The rule that refused. One that beats every allow (deny, protect) has to be removed where it stands. */
+  readonly refusedBy: FsRule | undefined;
+}
+
+const FLAGS: Readonly<Record<RefusedOp, string | undefined>> = {
+  read: '--allow-read',
+  write: '--allow-write',
+  exec: undefined,
+  connect: '--allow-unix',
+};
+
+/** What would allow a refused operation. Naming the path itself also lifts configuration protection from it. */
+export function suggestAllow(
+  op: RefusedOp,
+  path: string,
+  { policy, variables }: { policy: Pick<Policy, 'fs'>; variables: Variables },
+): AllowSuggestion {
+  const right = op === 'connect' ? 'write' : op;
+  const decided = decide(policy, { op: right, path, tmpdir: variables.tmpdir });
+  const refusedBy = decided.outcome === 'deny' ? decided.rule : undefined;
+  if (refusedBy && refusedBy.effect !== 'config') {
+    return { flag: undefined, policyLine: undefined, refusedBy };
+  }
+  const flag = FLAGS[op];
+  const entry = JSON.stringify(abbreviatePath(path, variables));
+  return {
+    flag: flag && `${flag} ${toArgument(path, variables)}`,
+    policyLine: op === 'connect' ? `unix: { allow: [${entry}] }` : `fs: { ${op}: [${entry}] }`,
+    refusedBy,
+  };
+}
+
+/** A path as a policy entry, with `${CWD}` or `~` where it starts with one. */
+export function abbreviatePath(path: string, { cwd, home }: Variables): string {
+  const inCwd = stripPrefix(path, cwd);
+  if (inCwd !== undefined) return `\${CWD}${escapeLiteral(inCwd)}`;
+  const inHome = stripPrefix(path, home);
+  if (inHome !== undefined) return `~${escapeLiteral(inHome)}`;
+  return escapeLiteral(path);
+}
+
+/** For a shell, which would replace `${CWD}` itself: relative inside the workspace. */
+function toArgument(path: string, { cwd, home }: Variables): string {
+  const inCwd = stripPrefix(path, cwd);
+  const inHome = stripPrefix(path, home);
+  let text = path;
+  if (inCwd !== undefined) text = `.${inCwd}`;
+  else if (inHome !== undefined) text = `~${inHome}`;
+  const escaped = escapeLiteral(text);
+  return /^[\w./~@%+:=-]+$/.test(escaped)
+    ? escaped
+    : `'${escaped.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** What follows `prefix` in `path`, with its slash; undefined when it is elsewhere. `/` is no abbreviation. */
+function stripPrefix(path: string, prefix: string): string | undefined {
+  if (prefix === '/' || prefix === '') return undefined;
+  return path === prefix || path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : undefined;
+}
