@@ -31,19 +31,20 @@ describe('writeBranch()', () => {
     expect(runFilter(bytes, { nr: 6, arch: 7 }).verdict).toBe(2);
   });
 
-  it('keeps both targets reachable when both are at the edge', () => {
+  it.each([true, false])('keeps both targets at the edge, the nearer one on %s', (nearer) => {
     for (let fillers = 248; fillers < 262; fillers += 1) {
       const program = makeProgram();
       writeReturn(program, 1);
-      const first = writeLoad(program, 0);
+      const far = writeLoad(program, 0);
       writeReturn(program, 2);
-      const second = writeLoad(program, 0);
+      const near = writeLoad(program, 0);
       pad(program, fillers);
-      writeBranch(program, { on: IF_EQUAL, value: 5, yes: second, no: first });
+      const [yes, no] = nearer ? [near, far] : [far, near];
+      writeBranch(program, { on: IF_EQUAL, value: 5, yes, no });
       writeLoad(program, 0);
       const bytes = encodeProgram(program);
-      expect(runFilter(bytes, { nr: 5, arch: 0 }).verdict, `${fillers} between`).toBe(2);
-      expect(runFilter(bytes, { nr: 6, arch: 0 }).verdict, `${fillers} between`).toBe(1);
+      const verdicts = [5, 6].map((nr) => runFilter(bytes, { nr, arch: 0 }).verdict);
+      expect(verdicts, `${fillers} between`).toEqual(nearer ? [2, 1] : [1, 2]);
     }
   });
 });
