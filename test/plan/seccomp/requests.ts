@@ -30,7 +30,7 @@ export const ALL_BROKERED: BrokeredCalls = {
   umask: true,
 };
 
-export const OPEN_SOCKETS: SocketRequest = { inet: 'all', unix: 'any', netlink: true };
+const OPEN_SOCKETS: SocketRequest = { inet: 'all', unix: 'any', netlink: true };
 
 export function makeRequest(parts: Partial<FilterRequest> = {}): FilterRequest {
   return {
