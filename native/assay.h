@@ -1,0 +1,121 @@
+/* The helper performs one plan, written by the TypeScript side. It holds no policy of its own. */
+#ifndef ASSAY_H
+#define ASSAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define PLAN_FD 3
+#define PATH_CAP 8192
+
+enum namespace_bit { NS_USER = 1, NS_MOUNT = 2, NS_PID = 4, NS_IPC = 8, NS_NET = 16 };
+
+enum mount_kind { MOUNT_HIDE = 1, MOUNT_BIND, MOUNT_MASK, MOUNT_TMPFS, MOUNT_SYMLINK, MOUNT_PROC, MOUNT_DEVPTS };
+enum mount_flag { BIND_WRITABLE = 1, BIND_EXEC = 2 };
+
+struct mount_op {
+  uint32_t kind, flags;
+  uint64_t size_bytes, inodes;
+  const char *source, *path;
+  int tree_fd;
+};
+
+struct landlock_rule {
+  uint64_t access;
+  const char *path;
+};
+
+enum rule_effect { RULE_ALLOW = 1, RULE_DENY, RULE_PROTECT, RULE_LIFT };
+enum rule_op { OP_READ = 1, OP_WRITE = 2, OP_EXEC = 4, OP_CONNECT = 8 };
+
+struct broker_rule {
+  uint32_t id, effect, ops;
+  const char *pattern;
+  size_t literal_len; /* bytes of the leading directory that holds no wildcard */
+  bool is_literal;
+};
+
+struct rlimit_op {
+  uint32_t resource;
+  uint64_t soft, hard;
+};
+
+enum soft_limit { SOFT_CPU_MS, SOFT_MEMORY_BYTES, SOFT_DISK_BYTES, SOFT_PIDS, SOFT_COUNT };
+
+enum plan_flag {
+  PLAN_LOOPBACK = 1,     /* bring up the private loopback */
+  PLAN_DROP_CAPS = 2,    /* give up every capability */
+  PLAN_NOTIFY = 4,       /* the filter hands calls to the broker */
+  PLAN_GATE = 8,         /* no pid namespace: end the tree by search, forks refused meanwhile */
+  PLAN_READONLY_ROOT = 16,
+  PLAN_OPENS_PROBED = 32, /* read-only opens are looked at and left to the kernel */
+  PLAN_GIT_GUARD = 64,    /* configuration of git repositories may be created but not changed */
+};
+
+struct plan {
+  char *bytes;
+  uint32_t flags, namespaces;
+  uint32_t uid, gid, parent_pid, landlock_abi;
+  char **argv, **env;
+  const char *cwd, *banner;
+  size_t banner_len;
+  struct mount_op *mounts;
+  size_t mount_count;
+  uint64_t ll_fs, ll_net, ll_scope;
+  bool has_landlock;
+  struct landlock_rule *ll_rules;
+  size_t ll_rule_count;
+  const void *filter;
+  size_t filter_len;
+  struct broker_rule *rules;
+  size_t rule_count;
+  struct rlimit_op *rlimits;
+  size_t rlimit_count;
+  const char **cgroups;
+  size_t cgroup_count;
+  const char *private_tmp; /* where it is seen inside */
+  uint64_t timeout_ms, grace_ms, max_files;
+  uint64_t soft[SOFT_COUNT];
+};
+
+/* plan.c */
+void plan_read(struct plan *plan, int fd);
+
+/* report.c: lines of JSON appended to the plan's file, read by assay after the run */
+void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void report_json_string(char *out, size_t cap, const char *bytes, size_t len);
+_Noreturn void die(const char *step, const char *what);
+_Noreturn void die_errno(const char *step, const char *what);
+
+/* match.c */
+bool match_pattern(const char *pattern, const char *path);
+bool match_prefix(const char *pattern, const char *dir);
+bool path_is_under(const char *path, const char *dir, size_t dir_len);
+size_t pattern_literal_len(const char *pattern, bool *is_literal);
+
+/* boundary.c */
+void enter_namespaces(const struct plan *plan);
+void build_view(struct plan *plan);
+void drop_capabilities(void);
+void apply_landlock(const struct plan *plan);
+void apply_landlock_scope(const struct plan *plan);
+int landlock_abi(void);
+
+/* keeper.c: first process inside, parent of the program, home of the broker */
+struct keeper_pipes {
+  int to_keeper, to_supervisor;
+};
+_Noreturn void run_keeper(struct plan *plan, struct keeper_pipes pipes);
+
+/* broker.c */
+struct broker;
+struct broker *broker_start(struct plan *plan, int listener);
+void broker_close_gate(struct broker *broker);
+void broker_finish(struct broker *broker);
+
+/* probe.c */
+int run_probe(void);
+
+#endif

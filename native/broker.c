@@ -1,0 +1,226 @@
+/* Receives the calls that the filter hands over and has each one performed. Two receivers: the second wakes up only
+   when several programs are at work, since one receiver that wakes its caller on the same CPU is quickest for one. */
+#define _GNU_SOURCE
+#include "broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define MAX_BLOCKED 256
+
+
+void answer(const struct request *r, int64_t value, int error) {
+  struct seccomp_notif_resp response = {.id = r->id, .val = error < 0 ? 0 : value, .error = error < 0 ? error : 0};
+  ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_SEND, &response); /* fails only if the caller is gone */
+}
+
+void answer_continue(const struct request *r) {
+  struct seccomp_notif_resp response = {.id = r->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+  ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
+
+void answer_descriptor(const struct request *r, int fd, bool is_cloexec) {
+  struct seccomp_notif_addfd added = {
+      .id = r->id, .flags = SECCOMP_ADDFD_FLAG_SEND, .srcfd = (uint32_t)fd, .newfd_flags = is_cloexec ? O_CLOEXEC : 0};
+  if (ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &added) < 0 && errno != ENOENT) answer(r, 0, -errno);
+}
+
+/* The mask is the launch mask until some program changes its own; then it is asked for, which costs more. */
+void use_umask_of(const struct request *r) {
+  char path[64], text[512];
+  mode_t mask = r->broker->launch_umask;
+  if (atomic_load(&r->broker->is_umask_changed)) {
+    snprintf(path, sizeof path, "/proc/%d/status", r->tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    text[len > 0 ? len : 0] = 0;
+    char *line = strstr(text, "Umask:");
+    if (line) mask = (mode_t)strtoul(line + 6, NULL, 8);
+  }
+  umask(mask);
+}
+
+/* ---- calls that may wait for long get a thread of their own ---- */
+
+struct blocked_call {
+  struct request request;
+  void (*perform)(const struct request *);
+  atomic_int *running;
+};
+
+static atomic_int blocked_count;
+
+static void *run_blocked(void *argument) {
+  struct blocked_call *call = argument;
+  unshare(CLONE_FS);
+  mark_blocking_thread();
+  call->perform(&call->request);
+  atomic_fetch_sub(call->running, 1);
+  free(call);
+  return NULL;
+}
+
+bool in_own_thread(const struct request *r, void (*perform)(const struct request *)) {
+  pthread_t thread;
+  pthread_attr_t attributes;
+  struct blocked_call *call = malloc(sizeof *call);
+  if (!call) return false;
+  *call = (struct blocked_call){*r, perform, &blocked_count};
+  if (atomic_fetch_add(&blocked_count, 1) >= MAX_BLOCKED) {
+    atomic_fetch_sub(&blocked_count, 1);
+    free(call);
+    return false;
+  }
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, 512 * 1024);
+  bool started = !pthread_create(&thread, &attributes, run_blocked, call);
+  pthread_attr_destroy(&attributes);
+  if (!started) {
+    atomic_fetch_sub(&blocked_count, 1);
+    free(call);
+  }
+  return started;
+}
+
+static void connect_somewhere(const struct request *r) {
+  if (!in_own_thread(r, perform_connect)) answer(r, 0, -EAGAIN);
+}
+
+/* ---- exec and fork: never performed here, only let go on or refused ---- */
+
+static void check_exec(const struct request *r) {
+  char path[PATH_CAP];
+  struct target t;
+  bool at = r->nr == SYS_execveat;
+  uint32_t rule = 0;
+  int len = fetch_string(r, r->args[at ? 1 : 0], path, 4096);
+  int base = len > 0 ? open_base(r, at ? (int)r->args[0] : AT_FDCWD, path) : -1;
+  if (base >= 0 && !resolve(r, base, path, FOLLOW, &t)) {
+    rule = t.exists ? find_refusal(r->broker, t.path, OP_EXEC) : 0;
+    if (rule) note_refusal(r->broker, "exec", t.path, rule, EACCES);
+    release(&t);
+  }
+  if (rule) answer(r, 0, -EACCES);
+  else answer_continue(r);
+}
+
+static void check_fork(const struct request *r) {
+  if (atomic_load(&r->broker->is_gate_closed)) answer(r, 0, -EAGAIN);
+  else answer_continue(r);
+}
+
+static void dispatch(const struct request *r) {
+  switch (r->nr) {
+#ifdef SYS_open
+    case SYS_open: case SYS_creat:
+#endif
+    case SYS_openat: case SYS_openat2: return perform_open(r);
+    case SYS_connect: return connect_somewhere(r);
+    case SYS_bind: return perform_bind(r);
+    case SYS_execve: case SYS_execveat: return check_exec(r);
+#ifdef SYS_fork
+    case SYS_fork: case SYS_vfork:
+#endif
+    case SYS_clone: return check_fork(r);
+    case SYS_umask: atomic_store(&r->broker->is_umask_changed, true); return answer_continue(r);
+    default: return perform_path_call(r);
+  }
+}
+
+/* ---- receiving ---- */
+
+struct receiver {
+  struct broker *broker;
+  bool is_second;
+};
+
+/* Changes of caller per 64 calls tell one busy program from several at once. */
+static void adapt(struct broker *b, pid_t tid) {
+  static __thread pid_t last;
+  static __thread int changes, seen, quiet;
+  if (tid != last) changes++;
+  last = tid;
+  if (++seen < 64) return;
+  quiet = changes < 4 ? quiet + 1 : 0;
+  bool was = atomic_load(&b->is_parallel), now = was ? quiet < 16 : changes > 12;
+  if (now != was) {
+    atomic_store(&b->is_parallel, now);
+    ioctl(b->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, now ? 0UL : SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+  }
+  seen = changes = 0;
+}
+
+static bool receive(struct broker *b, struct request *r) {
+  struct seccomp_notif notification = {0};
+  if (ioctl(b->listener, SECCOMP_IOCTL_NOTIF_RECV, &notification)) return false;
+  *r = (struct request){.broker = b, .id = notification.id, .tid = (pid_t)notification.pid, .nr = notification.data.nr};
+  memcpy(r->args, notification.data.args, sizeof r->args);
+  return true;
+}
+
+static bool is_over(struct broker *b) {
+  struct pollfd fd = {b->listener, POLLIN, 0};
+  return poll(&fd, 1, 0) > 0 && (fd.revents & POLLHUP);
+}
+
+static void *receive_all(void *argument) {
+  struct receiver *self = argument;
+  struct broker *b = self->broker;
+  struct request r;
+  unshare(CLONE_FS); /* umask and directory are this thread's own */
+  for (;;) {
+    if (self->is_second && !atomic_load(&b->is_parallel)) {
+      struct pollfd fd = {b->listener, 0, 0}; /* wakes up only for the end */
+      if (poll(&fd, 1, 20) > 0 && (fd.revents & POLLHUP)) return NULL;
+      continue;
+    }
+    if (!receive(b, &r)) {
+      if (is_over(b)) return NULL;
+      continue;
+    }
+    if (!self->is_second) adapt(b, r.tid);
+    dispatch(&r);
+  }
+}
+
+static void start_receiver(struct broker *b, bool is_second) {
+  pthread_t thread;
+  struct receiver *receiver = malloc(sizeof *receiver);
+  if (!receiver) die("broker", "out of memory");
+  *receiver = (struct receiver){b, is_second};
+  if (pthread_create(&thread, NULL, receive_all, receiver)) die("broker", "cannot start");
+}
+
+struct broker *broker_start(struct plan *plan, int listener) {
+  struct broker *b = calloc(1, sizeof *b);
+  struct stat proc;
+  if (!b) die("broker", "out of memory");
+  b->plan = plan;
+  b->listener = listener;
+  b->launch_umask = umask(0);
+  umask(b->launch_umask);
+  if (!stat("/proc", &proc)) b->proc_dev = proc.st_dev;
+  pthread_mutex_init(&b->lock, NULL);
+  pthread_mutex_init(&b->track_lock, NULL);
+  ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP); /* since 6.6 */
+  start_receiver(b, false);
+  start_receiver(b, true);
+  return b;
+}
+
+void broker_close_gate(struct broker *b) { atomic_store(&b->is_gate_closed, true); }
+
+void broker_finish(struct broker *b) {
+  guard_finish(b);
+  report_line("{\"refusals\":%lu}", atomic_load(&b->refusals));
+}

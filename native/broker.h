@@ -1,0 +1,104 @@
+/* Inside the broker: one request is one trapped call. It is performed here, on our own copy of its arguments and
+   inside the same boundary, and the result is handed back. */
+#ifndef ASSAY_BROKER_H
+#define ASSAY_BROKER_H
+
+#include "assay.h"
+#include "uapi.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#define MAX_GIT_DIRS 1024
+#define GUARD_RULE 0xfffffffeu /* refused by the git guard */
+#define NO_RULE 0xffffffffu    /* refused because nothing allows it */
+
+struct inode_id {
+  dev_t dev;
+  ino_t ino;
+};
+
+struct inode_set {
+  struct inode_id *items;
+  size_t count, cap;
+};
+
+struct broker {
+  struct plan *plan;
+  int listener;
+  dev_t proc_dev;
+  mode_t launch_umask;
+  atomic_bool is_gate_closed, is_umask_changed, is_parallel;
+  atomic_ulong files_created, refusals;
+  bool has_read_rules;
+  pthread_mutex_t lock, track_lock; /* the sets; the list of git directories */
+  struct inode_set created_configs, bound_sockets, git_dirs;
+  int git_dir_fds[MAX_GIT_DIRS];
+  struct refusal_set *seen;
+};
+
+struct request {
+  struct broker *broker;
+  uint64_t id;
+  pid_t tid;
+  int nr;
+  uint64_t args[6];
+};
+
+enum { FOLLOW = 1 };
+
+/* What a path names, held by descriptors, so that checks and the operation concern the same thing. */
+struct target {
+  int parent;     /* directory that holds `name`, or -1 */
+  int object;     /* the thing itself (O_PATH), or -1 when absent */
+  char name[256]; /* empty when the path ends in `.`, `..` or a descriptor link */
+  struct stat st;
+  bool exists, must_be_dir;
+  int own_fd; /* the path was /proc/self/fd/N of the caller: N, else -1 */
+  char path[PATH_CAP];
+};
+
+/* resolve.c */
+int open_base(const struct request *r, int dirfd, const char *path);
+int resolve(const struct request *r, int base, const char *path, int follow, struct target *t);
+void release(struct target *t);
+void canonical_path(int fd, char *out, size_t cap);
+pid_t thread_group(pid_t tid);
+int fetch_descriptor(const struct request *r, int fd);
+int fetch_string(const struct request *r, uint64_t address, char *out, size_t cap);
+int fetch_bytes(const struct request *r, uint64_t address, void *out, size_t len);
+bool is_still_waiting(const struct request *r);
+
+/* rules.c */
+uint32_t find_refusal(const struct broker *b, const char *path, uint32_t ops);
+bool is_covered(const struct broker *b, const char *path, uint32_t ops);
+uint32_t find_rename_refusal(const struct broker *b, const char *from, const char *to, bool is_dir);
+bool is_in_private_tmp(const struct broker *b, const char *path);
+
+/* guard.c */
+bool guard_refuses(struct broker *b, const struct target *t);
+void guard_note(struct broker *b, const struct target *t);
+void guard_finish(struct broker *b);
+bool inode_set_has(struct broker *b, struct inode_set *set, const struct stat *st);
+void inode_set_add(struct broker *b, struct inode_set *set, const struct stat *st);
+
+/* refusal.c */
+void note_refusal(struct broker *b, const char *op, const char *path, uint32_t rule, int error);
+void note_hidden(struct broker *b, const char *path);
+
+/* broker.c */
+void answer(const struct request *r, int64_t value, int error);
+void answer_descriptor(const struct request *r, int fd, bool is_cloexec);
+void answer_continue(const struct request *r);
+void use_umask_of(const struct request *r);
+bool in_own_thread(const struct request *r, void (*perform)(const struct request *));
+
+/* files.c, sockets.c */
+void perform_open(const struct request *r);
+void perform_path_call(const struct request *r);
+void perform_connect(const struct request *r);
+void perform_bind(const struct request *r);
+void mark_blocking_thread(void);
+
+#endif

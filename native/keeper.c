@@ -1,0 +1,256 @@
+/* The keeper is the first process inside: it applies the boundary to itself, starts the program inside it, reaps,
+   and performs through the broker what the program asks for. In a pid namespace its end is the end of the tree. */
+#define _GNU_SOURCE
+#include "assay.h"
+#include "uapi.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void send_descriptor(int sock, int fd) {
+  char byte = 'L', control[CMSG_SPACE(sizeof(int))] = {0};
+  struct iovec io = {&byte, 1};
+  struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  if (sendmsg(sock, &message, MSG_NOSIGNAL) != 1) die_errno("broker", "send listener");
+}
+
+static int receive_descriptor(int sock) {
+  char byte, control[CMSG_SPACE(sizeof(int))];
+  struct iovec io = {&byte, 1};
+  struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  if (recvmsg(sock, &message, MSG_CMSG_CLOEXEC) != 1) return -1;
+  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+  int fd = -1;
+  if (header && header->cmsg_type == SCM_RIGHTS) memcpy(&fd, CMSG_DATA(header), sizeof fd);
+  return fd;
+}
+
+static void install_filter(const struct plan *plan, int sock) {
+  if (!plan->filter_len) return;
+  struct sock_fprog program = {(unsigned short)(plan->filter_len / sizeof(struct sock_filter)), (void *)plan->filter};
+  unsigned long flags =
+      plan->flags & PLAN_NOTIFY ? SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0;
+  int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+  if (listener < 0) die_errno(plan->flags & PLAN_NOTIFY ? "broker" : "seccomp", "install filter");
+  if (plan->flags & PLAN_NOTIFY) send_descriptor(sock, listener);
+}
+
+static const char *path_variable(char **env) {
+  for (; *env; env++)
+    if (!strncmp(*env, "PATH=", 5)) return *env + 5;
+  return "/usr/bin:/bin";
+}
+
+/* As a shell does: EACCES is kept in mind while later entries are tried, and relative entries do not count. */
+static int exec_by_name(struct plan *plan) {
+  int kept = ENOENT;
+  if (strchr(plan->argv[0], '/')) {
+    execve(plan->argv[0], plan->argv, plan->env);
+    return errno;
+  }
+  for (const char *at = path_variable(plan->env); *at;) {
+    char candidate[PATH_CAP];
+    size_t len = strcspn(at, ":");
+    if (*at == '/' && len + strlen(plan->argv[0]) + 2 <= sizeof candidate) {
+      snprintf(candidate, sizeof candidate, "%.*s/%s", (int)len, at, plan->argv[0]);
+      execve(candidate, plan->argv, plan->env);
+      if (errno == EACCES) kept = EACCES;
+      else if (errno != ENOENT && errno != ENOTDIR) return errno;
+    }
+    at += len;
+    if (*at == ':') at++;
+  }
+  return kept;
+}
+
+static void apply_rlimits(const struct plan *plan) {
+  for (size_t i = 0; i < plan->rlimit_count; i++) {
+    struct rlimit now, want = {plan->rlimits[i].soft, plan->rlimits[i].hard};
+    if (getrlimit(plan->rlimits[i].resource, &now)) die_errno("rlimits", "read");
+    if (want.rlim_max > now.rlim_max) want.rlim_max = now.rlim_max;
+    if (want.rlim_cur > want.rlim_max) want.rlim_cur = want.rlim_max;
+    if (setrlimit(plan->rlimits[i].resource, &want)) die_errno("rlimits", "set");
+  }
+}
+
+static _Noreturn void run_program(struct plan *plan, int sock) {
+  sigset_t none;
+  prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* the broker reads this process's arguments */
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  for (int sig = 1; sig < NSIG; sig++) signal(sig, SIG_DFL);
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  apply_rlimits(plan);
+  apply_landlock_scope(plan);
+  install_filter(plan, sock);
+  if (plan->banner_len && write(STDERR_FILENO, plan->banner, plan->banner_len) < 0) { /* no one to tell */
+  }
+  /* Nothing but 0, 1 and 2 is inherited; the rest stays open just long enough to report a failed exec. */
+  if (syscall(SYS_close_range, 3u, ~0u, 4u /* CLOEXEC */))
+    for (int fd = 3; fd < 1024; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  int error = exec_by_name(plan);
+  report_line("{\"exec\":%d}", error);
+  _exit(error == ENOENT || error == ENOTDIR ? 127 : 126);
+}
+
+/* ---- ending the tree where there is no pid namespace ---- */
+
+static pid_t parent_of(const char *pid) {
+  char path[64], text[512];
+  int parent = 0;
+  snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t len = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (len <= 0) return 0;
+  text[len] = 0;
+  char *after_name = strrchr(text, ')');
+  if (!after_name || sscanf(after_name + 2, "%*c %d", &parent) != 1) return 0;
+  return parent;
+}
+
+/* Orphans come to the keeper (it is a subreaper), so every survivor is its descendant. Children of children
+   turn into children as their parents die; rounds go on until none is left. */
+static void kill_children_once(void) {
+  DIR *proc = opendir("/proc");
+  if (!proc) return;
+  for (struct dirent *entry; (entry = readdir(proc));)
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && parent_of(entry->d_name) == getpid())
+      kill(atoi(entry->d_name), SIGKILL);
+  closedir(proc);
+}
+
+static void end_tree(const struct plan *plan, struct broker *broker) {
+  if (plan->namespaces & NS_PID) return;
+  if (broker) broker_close_gate(broker);
+  for (int round = 0; round < 2000; round++) {
+    /* A Landlock domain with scoped signals reaches exactly the processes inside it. */
+    if (plan->ll_scope & 2) kill(-1, SIGKILL);
+    else kill_children_once();
+    pid_t pid;
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+    }
+    if (pid < 0 && errno == ECHILD) return;
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+  }
+}
+
+/* ---- the keeper's own life ---- */
+
+struct keeper {
+  struct plan *plan;
+  struct keeper_pipes pipes;
+  struct broker *broker;
+  pid_t program;
+};
+
+static void tell(struct keeper *keeper, char kind, int value) {
+  char message[5] = {kind};
+  memcpy(message + 1, &value, sizeof value);
+  ssize_t sent = write(keeper->pipes.to_supervisor, message, sizeof message);
+  (void)sent; /* without a supervisor the next read ends this process */
+}
+
+static _Noreturn void finish(struct keeper *keeper, int status) {
+  end_tree(keeper->plan, keeper->broker);
+  if (keeper->broker) broker_finish(keeper->broker);
+  tell(keeper, 'X', status);
+  _exit(0);
+}
+
+static void reap(struct keeper *keeper) {
+  int status;
+  for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
+    if (pid != keeper->program) continue;
+    if (WIFSTOPPED(status)) tell(keeper, 'S', WSTOPSIG(status));
+    else finish(keeper, status);
+  }
+}
+
+/* Commands of the supervisor: a signal to pass on, or the order to end everything. */
+static void obey(struct keeper *keeper) {
+  unsigned char command[2];
+  ssize_t len = read(keeper->pipes.to_keeper, command, sizeof command);
+  if (len < 2) {
+    end_tree(keeper->plan, keeper->broker);
+    _exit(0);
+  }
+  if (command[0] == 'K') kill(keeper->program, command[1]);
+  if (command[0] == 'Z') finish(keeper, SIGKILL);
+}
+
+static int watch_children(void) {
+  sigset_t set;
+  sigfillset(&set);
+  sigprocmask(SIG_SETMASK, &set, NULL);
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (fd < 0) die_errno("keeper", "signalfd");
+  return fd;
+}
+
+static void wait_for_go(int fd) {
+  char go[2];
+  if (read(fd, go, sizeof go) != sizeof go) _exit(125);
+}
+
+static void confine(struct plan *plan) {
+  enter_namespaces(plan);
+  build_view(plan);
+  if (chdir(plan->cwd)) die_errno("workdir", plan->cwd);
+  if (plan->flags & PLAN_DROP_CAPS) drop_capabilities();
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) die_errno("seccomp", "no new privileges");
+  apply_landlock(plan);
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* out of reach of ptrace and /proc for what runs inside */
+}
+
+_Noreturn void run_keeper(struct plan *plan, struct keeper_pipes pipes) {
+  struct keeper keeper = {.plan = plan, .pipes = pipes};
+  int pair[2];
+  if (plan->namespaces & NS_PID) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  else prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  int children = watch_children();
+  wait_for_go(pipes.to_keeper);
+  confine(plan);
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) die_errno("keeper", "socketpair");
+  keeper.program = fork();
+  if (keeper.program < 0) die_errno("keeper", "fork");
+  if (!keeper.program) run_program(plan, pair[1]);
+  close(pair[1]);
+  if (plan->flags & PLAN_NOTIFY) {
+    int listener = receive_descriptor(pair[0]);
+    if (listener < 0) _exit(125); /* the program's side has said why */
+    keeper.broker = broker_start(plan, listener);
+  }
+  close(pair[0]);
+  for (;;) {
+    struct pollfd fds[2] = {{children, POLLIN, 0}, {pipes.to_keeper, POLLIN, 0}};
+    if (poll(fds, 2, -1) < 0) continue;
+    struct signalfd_siginfo drained;
+    while (read(children, &drained, sizeof drained) > 0) {
+    }
+    reap(&keeper);
+    if (fds[1].revents) obey(&keeper);
+  }
+}

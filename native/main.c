@@ -1,0 +1,240 @@
+/* The supervisor: outside the boundary, between assay and the keeper. It passes signals on, keeps the clock and the
+   soft limits, gives the terminal back, and reports how the run ended. */
+#define _GNU_SOURCE
+#include "assay.h"
+#include "uapi.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PARENT_DIED SIGRTMIN
+#define SAMPLE_MS 100
+
+struct terminal {
+  int fd;
+  pid_t group;
+  struct termios modes;
+};
+
+struct supervisor {
+  struct plan plan;
+  struct terminal terminal;
+  pid_t keeper;
+  int to_keeper, from_keeper, signals;
+  uint64_t started_ms, term_at_ms;
+  bool is_timed_out, has_status;
+  const char *limit;
+  int status;
+};
+
+/* usage.c */
+const char *soft_limit_passed(const struct plan *plan, pid_t keeper);
+
+static uint64_t now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static struct terminal save_terminal(void) {
+  struct terminal t = {.fd = -1};
+  for (int fd = 0; fd < 3 && t.fd < 0; fd++)
+    if (!tcgetattr(fd, &t.modes)) t.fd = fd;
+  t.group = t.fd < 0 ? -1 : tcgetpgrp(t.fd);
+  return t;
+}
+
+/* A program that was killed in raw mode, or a shell that took the foreground, leaves the terminal as it was before. */
+static void restore_terminal(const struct terminal *t) {
+  if (t->fd < 0 || t->group != getpgrp()) return;
+  tcsetpgrp(t->fd, t->group);
+  tcsetattr(t->fd, TCSADRAIN, &t->modes);
+}
+
+static void command_keeper(struct supervisor *s, char kind, int value) {
+  unsigned char command[2] = {(unsigned char)kind, (unsigned char)value};
+  ssize_t sent = write(s->to_keeper, command, sizeof command);
+  (void)sent; /* a keeper that is gone is seen by the wait */
+}
+
+static void kill_everything(struct supervisor *s) {
+  if (s->plan.namespaces & NS_PID) kill(s->keeper, SIGKILL);
+  else command_keeper(s, 'Z', 0);
+}
+
+static int watch_signals(void) {
+  sigset_t set;
+  sigfillset(&set);
+  sigprocmask(SIG_SETMASK, &set, NULL);
+  int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (fd < 0) die_errno("supervisor", "signalfd");
+  return fd;
+}
+
+static void join_cgroups(const struct supervisor *s) {
+  char pid[16];
+  int len = snprintf(pid, sizeof pid, "%d", s->keeper);
+  for (size_t i = 0; i < s->plan.cgroup_count; i++) {
+    int fd = open(s->plan.cgroups[i], O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, pid, (size_t)len) != len) die_errno("cgroup", s->plan.cgroups[i]);
+    close(fd);
+  }
+}
+
+static void start_keeper(struct supervisor *s) {
+  static const struct {
+    uint32_t bit;
+    unsigned long flag;
+  } kinds[] = {{NS_USER, CLONE_NEWUSER}, {NS_MOUNT, CLONE_NEWNS}, {NS_PID, CLONE_NEWPID}, {NS_IPC, CLONE_NEWIPC}, {NS_NET, CLONE_NEWNET}};
+  unsigned long flags = SIGCHLD;
+  int down[2], up[2];
+  if (pipe2(down, O_CLOEXEC) || pipe2(up, O_CLOEXEC)) die_errno("supervisor", "pipe");
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (s->plan.namespaces & kinds[i].bit) flags |= kinds[i].flag;
+  s->keeper = (pid_t)syscall(SYS_clone, flags, 0, 0, 0, 0);
+  if (s->keeper < 0) die_errno(s->plan.namespaces & NS_USER ? "user" : "namespaces", "clone");
+  if (!s->keeper) {
+    close(down[1]);
+    close(up[0]);
+    run_keeper(&s->plan, (struct keeper_pipes){down[0], up[1]});
+  }
+  close(down[0]);
+  close(up[1]);
+  s->to_keeper = down[1];
+  s->from_keeper = up[0];
+  join_cgroups(s);
+  command_keeper(s, 'G', 0);
+}
+
+/* The program stopped itself or was stopped by the terminal: the whole job stops, so that the shell takes over. */
+static void stop_with_program(struct supervisor *s) {
+  if (s->terminal.fd < 0) return;
+  kill(getppid(), SIGSTOP);
+  kill(getpid(), SIGSTOP);
+  command_keeper(s, 'K', SIGCONT);
+}
+
+static void hear_keeper(struct supervisor *s) {
+  char message[5];
+  int value;
+  if (read(s->from_keeper, message, sizeof message) != sizeof message) {
+    close(s->from_keeper);
+    s->from_keeper = -1;
+    return;
+  }
+  memcpy(&value, message + 1, sizeof value);
+  if (message[0] == 'S') stop_with_program(s);
+  if (message[0] == 'X') s->status = value, s->has_status = true;
+}
+
+/* The terminal signals the whole foreground group, the program included; what another process sends is passed on. */
+static void hear_signals(struct supervisor *s) {
+  struct signalfd_siginfo info;
+  while (read(s->signals, &info, sizeof info) == sizeof info) {
+    int sig = (int)info.ssi_signo;
+    if (sig == PARENT_DIED) kill_everything(s);
+    else if (sig == SIGINT || sig == SIGQUIT ? info.ssi_code <= 0 : sig == SIGTERM || sig == SIGHUP || sig == SIGUSR1 || sig == SIGUSR2)
+      command_keeper(s, 'K', sig);
+  }
+}
+
+static void keep_time(struct supervisor *s) {
+  uint64_t now = now_ms();
+  if (s->term_at_ms && now >= s->term_at_ms + s->plan.grace_ms) {
+    kill_everything(s);
+    s->term_at_ms = UINT64_MAX / 2;
+  }
+  if (s->plan.timeout_ms && !s->is_timed_out && now - s->started_ms >= s->plan.timeout_ms) {
+    s->is_timed_out = true;
+    s->term_at_ms = now;
+    command_keeper(s, 'K', SIGTERM);
+  }
+}
+
+static void keep_limits(struct supervisor *s) {
+  if (s->limit) return;
+  s->limit = soft_limit_passed(&s->plan, s->keeper);
+  if (s->limit) kill_everything(s);
+}
+
+static int next_wait_ms(const struct supervisor *s, bool has_soft) {
+  uint64_t now = now_ms(), wait = UINT64_MAX;
+  if (has_soft) wait = SAMPLE_MS;
+  if (s->plan.timeout_ms && !s->is_timed_out) {
+    uint64_t left = s->started_ms + s->plan.timeout_ms > now ? s->started_ms + s->plan.timeout_ms - now : 0;
+    if (left < wait) wait = left;
+  }
+  if (s->is_timed_out && s->plan.grace_ms < wait) wait = s->plan.grace_ms;
+  return wait == UINT64_MAX ? -1 : (int)(wait > 60000 ? 60000 : wait + 1);
+}
+
+static void supervise(struct supervisor *s) {
+  bool has_soft = false;
+  for (int i = 0; i < SOFT_COUNT; i++) has_soft |= s->plan.soft[i] > 0;
+  while (s->from_keeper >= 0) {
+    struct pollfd fds[2] = {{s->from_keeper, POLLIN, 0}, {s->signals, POLLIN, 0}};
+    if (poll(fds, 2, next_wait_ms(s, has_soft)) < 0 && errno != EINTR) break;
+    if (fds[0].revents) hear_keeper(s);
+    hear_signals(s);
+    keep_time(s);
+    if (has_soft) keep_limits(s);
+  }
+}
+
+static int report_end(struct supervisor *s) {
+  int keeper_status;
+  waitpid(s->keeper, &keeper_status, 0);
+  if (!s->has_status && WIFEXITED(keeper_status) && WEXITSTATUS(keeper_status) == 125) return 125;
+  bool was_killed = s->is_timed_out || s->limit;
+  if (!s->has_status && !was_killed) die("keeper", "ended before the program did");
+  int status = s->has_status ? s->status : SIGKILL;
+  int signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  int code = signal_number ? 128 + signal_number : WEXITSTATUS(status);
+  if (s->limit) code = 137;
+  if (s->is_timed_out) code = 124;
+  report_line("{\"end\":{\"code\":%d,\"signal\":%d,\"timedOut\":%s,\"limit\":\"%s\",\"ms\":%llu}}", code, signal_number,
+              s->is_timed_out ? "true" : "false", s->limit ? s->limit : "", (unsigned long long)(now_ms() - s->started_ms));
+  return code;
+}
+
+static int run(void) {
+  struct supervisor s = {.started_ms = now_ms()};
+  syscall(SYS_close_range, (unsigned)PLAN_FD + 1, ~0u, 0u);
+  if (fcntl(PLAN_FD, F_SETFL, O_APPEND) || fcntl(PLAN_FD, F_SETFD, FD_CLOEXEC)) return 125;
+  plan_read(&s.plan, PLAN_FD);
+  prctl(PR_SET_PDEATHSIG, PARENT_DIED, 0, 0, 0);
+  if ((uint32_t)getppid() != s.plan.parent_pid) die("supervisor", "assay is gone");
+  if (s.plan.has_landlock && (uint32_t)landlock_abi() != s.plan.landlock_abi) {
+    report_line("{\"abi\":%d}", landlock_abi());
+    return 125;
+  }
+  s.terminal = save_terminal();
+  s.signals = watch_signals();
+  start_keeper(&s);
+  supervise(&s);
+  int code = report_end(&s);
+  restore_terminal(&s.terminal);
+  return code;
+}
+
+int main(int argc, char **argv) {
+  if (argc == 2 && !strcmp(argv[1], "probe")) return run_probe();
+  if (argc == 4 && !strcmp(argv[1], "match")) return match_pattern(argv[2], argv[3]) ? 0 : 1;
+  if (argc != 1) {
+    fputs("assay-helper is started by assay and reads its plan from descriptor 3\n", stderr);
+    return 2;
+  }
+  return run();
+}

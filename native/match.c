@@ -1,0 +1,125 @@
+/* Patterns over absolute paths: `*`, `?` and `[…]` inside a segment, `**` as a whole segment, `\` quotes the next
+   byte. A pattern covers what it names and everything below. The twin of src/policy/glob.ts; tests compare the two. */
+#include "assay.h"
+
+#include <string.h>
+
+struct span {
+  const char *at;
+  size_t len;
+};
+
+static struct span segment(const char *path) {
+  while (*path == '/') path++;
+  return (struct span){path, strcspn(path, "/")};
+}
+
+static bool in_class(const char **pattern, const char *end, unsigned char c) {
+  const char *p = *pattern + 1;
+  bool negated = p < end && (*p == '!' || *p == '^'), found = false;
+  if (negated) p++;
+  for (bool first = true; p < end && (first || *p != ']'); first = false) {
+    if (*p == '\\' && p + 1 < end) p++;
+    unsigned char low = (unsigned char)*p++, high = low;
+    if (p + 1 < end && *p == '-' && p[1] != ']') {
+      p++;
+      if (*p == '\\' && p + 1 < end) p++;
+      high = (unsigned char)*p++;
+    }
+    if (low <= c && c <= high) found = true;
+  }
+  *pattern = p < end ? p + 1 : p;
+  return found != negated;
+}
+
+static bool closes(const char *p, const char *end) {
+  p++;
+  if (p < end && (*p == '!' || *p == '^')) p++;
+  if (p < end) p++;
+  while (p < end && *p != ']') p += *p == '\\' && p + 1 < end ? 2 : 1;
+  return p < end;
+}
+
+/* One segment against one name; remembers only the last star, so it is quadratic at worst. */
+static bool match_segment(struct span pattern, struct span name) {
+  const char *p = pattern.at, *pe = p + pattern.len, *n = name.at, *ne = n + name.len;
+  const char *star = NULL, *resume = NULL;
+  for (;;) {
+    bool ok = false;
+    if (p == pe) {
+      if (n == ne) return true;
+    } else if (*p == '*') {
+      star = ++p;
+      resume = n;
+      continue;
+    } else if (n < ne) {
+      if (*p == '?') {
+        p++, n++, ok = true;
+      } else if (*p == '[' && closes(p, pe)) {
+        const char *next = p;
+        if (in_class(&next, pe, (unsigned char)*n)) p = next, n++, ok = true;
+      } else {
+        const char *literal = *p == '\\' && p + 1 < pe ? p + 1 : p;
+        if (*literal == *n) p = literal + 1, n++, ok = true;
+      }
+    }
+    if (ok) continue;
+    if (!star || resume == ne) return false;
+    p = star;
+    n = ++resume;
+  }
+}
+
+static bool is_globstar(struct span s) { return s.len == 2 && s.at[0] == '*' && s.at[1] == '*'; }
+
+bool match_pattern(const char *pattern, const char *path) {
+  const char *star = NULL, *resume = NULL;
+  for (;;) {
+    struct span p = segment(pattern), n = segment(path);
+    if (!p.len) return true; /* all of the pattern is used up: at or below */
+    if (is_globstar(p)) {
+      star = pattern = p.at + p.len;
+      resume = path;
+      continue;
+    }
+    if (n.len && match_segment(p, n)) {
+      pattern = p.at + p.len;
+      path = n.at + n.len;
+      continue;
+    }
+    if (!star) return false;
+    struct span skipped = segment(resume);
+    if (!skipped.len) return false;
+    pattern = star;
+    path = resume = skipped.at + skipped.len;
+  }
+}
+
+/* Does the whole of `dir` use up a leading part of the pattern that ends in a named segment, with more to come?
+   True for `/ws/.git` under a pattern that ends in `.git/hooks`: a directory moved there would bring protected names with it. */
+bool match_prefix(const char *pattern, const char *dir) {
+  char head[PATH_CAP];
+  for (const char *cut = strchr(pattern + 1, '/'); cut; cut = strchr(cut + 1, '/')) {
+    size_t len = (size_t)(cut - pattern);
+    if (len >= sizeof head || (len >= 3 && !memcmp(cut - 3, "/**", 3))) continue;
+    memcpy(head, pattern, len);
+    head[len] = 0;
+    /* "at or below" is too wide here: the last named segment must match the last of `dir`. */
+    struct span last_p = segment(strrchr(head, '/')), last_d = segment(strrchr(dir, '/'));
+    if (match_segment(last_p, last_d) && match_pattern(head, dir)) return true;
+  }
+  return false;
+}
+
+bool path_is_under(const char *path, const char *dir, size_t dir_len) {
+  if (dir_len == 1 && dir[0] == '/') return true;
+  return !strncmp(path, dir, dir_len) && (path[dir_len] == 0 || path[dir_len] == '/');
+}
+
+size_t pattern_literal_len(const char *pattern, bool *is_literal) {
+  size_t end = strcspn(pattern, "*?[\\");
+  *is_literal = pattern[end] == 0;
+  if (*is_literal) return end;
+  while (end > 0 && pattern[end] != '/') end--;
+  return end ? end : 1;
+}

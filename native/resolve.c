@@ -1,0 +1,283 @@
+/* From a path in another process to descriptors of our own. The kernel walks; only links of /proc, which mean
+   something else to each process, are walked here. */
+#define _GNU_SOURCE
+#include "broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+int fetch_bytes(const struct request *r, uint64_t address, void *out, size_t len) {
+  struct iovec local = {out, len}, remote = {(void *)(uintptr_t)address, len};
+  ssize_t got = process_vm_readv(r->tid, &local, 1, &remote, 1, 0);
+  if (got == (ssize_t)len) return 0;
+  return got < 0 && errno == EPERM ? -EPERM : -EFAULT;
+}
+
+/* Reads up to the terminator, a page at a time: the string may end just before memory that is not mapped. */
+int fetch_string(const struct request *r, uint64_t address, char *out, size_t cap) {
+  for (size_t got = 0; got < cap;) {
+    size_t chunk = 4096 - ((address + got) & 4095);
+    if (got == 0 && chunk > 256) chunk = 256;
+    if (chunk > cap - got) chunk = cap - got;
+    int error = fetch_bytes(r, address + got, out + got, chunk);
+    if (error) return error;
+    char *nul = memchr(out + got, 0, chunk);
+    if (nul) return (int)(nul - out);
+    got += chunk;
+  }
+  return -ENAMETOOLONG;
+}
+
+bool is_still_waiting(const struct request *r) {
+  uint64_t id = r->id;
+  return ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+pid_t thread_group(pid_t tid) {
+  char path[64], text[256];
+  snprintf(path, sizeof path, "/proc/%d/status", tid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return tid;
+  ssize_t len = read(fd, text, sizeof text - 1);
+  close(fd);
+  text[len > 0 ? len : 0] = 0;
+  char *line = strstr(text, "\nTgid:");
+  return line ? atoi(line + 6) : tid;
+}
+
+/* A copy of the caller's own descriptor: the same open file, so that nothing can be swapped under us. */
+int fetch_descriptor(const struct request *r, int fd) {
+  int pidfd = (int)syscall(SYS_pidfd_open, r->tid, PIDFD_THREAD_);
+  if (pidfd < 0) pidfd = (int)syscall(SYS_pidfd_open, thread_group(r->tid), 0);
+  if (pidfd < 0) return -errno;
+  int copy = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+  int error = errno;
+  close(pidfd);
+  return copy < 0 ? -error : copy;
+}
+
+void canonical_path(int fd, char *out, size_t cap) {
+  char link[32];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t len = readlink(link, out, cap - 1);
+  out[len > 0 ? len : 0] = 0;
+}
+
+/* Where a relative path starts: the caller's directory or descriptor. AT_FDCWD for absolute paths. */
+int open_base(const struct request *r, int dirfd, const char *path) {
+  char link[64];
+  if (path[0] == '/') return open("/", O_PATH | O_CLOEXEC);
+  if (dirfd == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", r->tid);
+  else snprintf(link, sizeof link, "/proc/%d/fd/%d", r->tid, dirfd);
+  int fd = open(link, O_PATH | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT ? -EBADF : -errno;
+  return fd;
+}
+
+static int open_plain(int at, const char *path, int flags) {
+  struct open_how_abi how = {.flags = (uint64_t)(flags | O_PATH | O_CLOEXEC), .resolve = RESOLVE_NO_MAGICLINKS_};
+  int fd = (int)syscall(SYS_openat2, at, path, &how, sizeof how);
+  return fd < 0 ? -errno : fd;
+}
+
+static bool is_on_proc(const struct request *r, int fd) {
+  struct stat st;
+  return !fstat(fd, &st) && st.st_dev == r->broker->proc_dev;
+}
+
+/* `self` and `thread-self` are ordinary links whose text depends on who reads them. */
+static bool proc_self_text(const struct request *r, const char *name, char *out, size_t cap) {
+  pid_t group = thread_group(r->tid);
+  if (!strcmp(name, "self")) snprintf(out, cap, "%d", group);
+  else if (!strcmp(name, "thread-self")) snprintf(out, cap, "%d/task/%d", group, r->tid);
+  else return false;
+  return true;
+}
+
+/* Puts `link` in front of what is left to walk. */
+static int put_in_front(char *rest, const char *link, const char *tail) {
+  char joined[PATH_CAP];
+  int len = snprintf(joined, sizeof joined, "%s%s%s", link, *tail ? "/" : "", tail);
+  if (len < 0 || len >= PATH_CAP) return -ENAMETOOLONG;
+  memcpy(rest, joined, (size_t)len + 1);
+  return 0;
+}
+
+static int read_link(int fd, char *out, size_t cap) {
+  ssize_t len = readlinkat(fd, "", out, cap - 1);
+  if (len < 0) return -errno;
+  out[len] = 0;
+  return 0;
+}
+
+/* Walks one directory path by hand. Takes over `at`, returns a descriptor or an error. */
+static int walk_slowly(const struct request *r, int at, const char *path) {
+  char rest[PATH_CAP], name[256], link[PATH_CAP];
+  int links = 0;
+  if (strlen(path) >= sizeof rest) return close(at), -ENAMETOOLONG;
+  strcpy(rest, path);
+  for (char *p = rest;;) {
+    if (*p == '/' && p == rest) {
+      close(at);
+      at = open("/", O_PATH | O_CLOEXEC);
+    }
+    while (*p == '/') p++;
+    if (!*p) return at;
+    size_t len = strcspn(p, "/");
+    if (len >= sizeof name) return close(at), -ENAMETOOLONG;
+    memcpy(name, p, len);
+    name[len] = 0;
+    p += len;
+    while (*p == '/') p++;
+    struct stat st;
+    int next = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (next < 0 || fstat(next, &st)) {
+      int error = errno;
+      close(at);
+      return -error;
+    }
+    if (!S_ISLNK(st.st_mode)) {
+      close(at);
+      at = next;
+      continue;
+    }
+    if (++links > 40) return close(next), close(at), -ELOOP;
+    bool on_proc = is_on_proc(r, at), is_text = !on_proc || proc_self_text(r, name, link, sizeof link);
+    int error = 0;
+    if (!is_text) { /* a descriptor link: the kernel jumps */
+      close(next);
+      next = openat(at, name, O_PATH | O_CLOEXEC);
+      error = next < 0 ? -errno : 0;
+      close(at);
+      if (error) return error;
+      at = next;
+      memmove(rest, p, strlen(p) + 1);
+      p = rest;
+      if (*p == '/') memmove(rest, rest + 1, strlen(rest));
+      continue;
+    }
+    if (!on_proc) error = read_link(next, link, sizeof link);
+    close(next);
+    char tail[PATH_CAP];
+    strcpy(tail, p);
+    if (!error) error = put_in_front(rest, link, tail);
+    if (error) return close(at), error;
+    p = rest;
+  }
+}
+
+/* Opens the directory part of a path; the quick way unless it leads into or through /proc. */
+static int enter_directory(const struct request *r, int at, const char *path) {
+  int fd = open_plain(at, path, O_DIRECTORY);
+  if (fd >= 0 && !is_on_proc(r, fd)) return close(at), fd;
+  if (fd < 0 && fd != -ELOOP) return close(at), fd;
+  if (fd >= 0) close(fd);
+  fd = walk_slowly(r, at, path);
+  struct stat st;
+  if (fd >= 0 && (fstat(fd, &st) || !S_ISDIR(st.st_mode))) return close(fd), -ENOTDIR;
+  return fd;
+}
+
+static int own_descriptor_number(const struct request *r, const char *dir, const char *name) {
+  char expected[64];
+  snprintf(expected, sizeof expected, "/proc/%d/fd", thread_group(r->tid));
+  return !strcmp(dir, expected) && name[0] >= '0' && name[0] <= '9' ? atoi(name) : -1;
+}
+
+/* The last name of the path, once its directory `at` is open. 0 = done, 1 = `rest` is to be walked from t->parent. */
+static int look_up(const struct request *r, struct target *t, int follow, char *rest, int *links) {
+  char link[PATH_CAP];
+  t->object = openat(t->parent, t->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (t->object < 0) return errno == ENOENT ? 0 : -errno;
+  if (fstat(t->object, &t->st)) return -errno;
+  t->exists = true;
+  if (!S_ISLNK(t->st.st_mode) || !(follow || t->must_be_dir)) return 0;
+  if (++*links > 40) return -ELOOP;
+  bool on_proc = is_on_proc(r, t->parent);
+  if (on_proc && !proc_self_text(r, t->name, link, sizeof link)) {
+    char dir[PATH_CAP];
+    canonical_path(t->parent, dir, sizeof dir);
+    t->own_fd = own_descriptor_number(r, dir, t->name);
+    close(t->object);
+    t->object = openat(t->parent, t->name, O_PATH | O_CLOEXEC);
+    if (t->object < 0 || fstat(t->object, &t->st)) return -errno;
+    close(t->parent);
+    t->parent = -1;
+    t->name[0] = 0;
+    return 0;
+  }
+  int error = on_proc ? 0 : read_link(t->object, link, sizeof link);
+  close(t->object);
+  t->object = -1;
+  t->exists = false;
+  if (error) return error;
+  return put_in_front(rest, link, t->must_be_dir ? "." : "") < 0 ? -ENAMETOOLONG : 1;
+}
+
+static void finish_path(struct target *t) {
+  if (t->parent < 0) {
+    canonical_path(t->object, t->path, sizeof t->path);
+    return;
+  }
+  canonical_path(t->parent, t->path, sizeof t->path - 300);
+  size_t len = strlen(t->path);
+  snprintf(t->path + len, sizeof t->path - len, "%s%s", len && t->path[len - 1] == '/' ? "" : "/", t->name);
+}
+
+void release(struct target *t) {
+  if (t->parent >= 0) close(t->parent);
+  if (t->object >= 0) close(t->object);
+  t->parent = t->object = -1;
+}
+
+/* Takes over `base`. On success the target is filled in; an absent last name is success with !exists. */
+int resolve(const struct request *r, int base, const char *path, int follow, struct target *t) {
+  char rest[PATH_CAP];
+  int links = 0, at = base;
+  *t = (struct target){.parent = -1, .object = -1, .own_fd = -1};
+  if (strlen(path) >= PATH_MAX) return close(base), -ENAMETOOLONG;
+  strcpy(rest, path);
+  for (;;) {
+    size_t len = strlen(rest);
+    while (len > 1 && rest[len - 1] == '/') rest[--len] = 0, t->must_be_dir = true;
+    char *slash = strrchr(rest, '/'), *last = slash ? slash + 1 : rest;
+    bool is_dots = !*last || !strcmp(last, ".") || !strcmp(last, "..");
+    if (is_dots || slash) {
+      char dir[PATH_CAP];
+      size_t dir_len = is_dots ? len : slash == rest ? 1 : (size_t)(slash - rest);
+      memcpy(dir, rest, dir_len);
+      dir[dir_len] = 0;
+      at = enter_directory(r, at, dir);
+      if (at < 0) return at;
+    }
+    if (is_dots) {
+      t->object = at;
+      t->exists = true;
+      t->must_be_dir = true;
+      if (fstat(at, &t->st)) return -errno;
+      break;
+    }
+    if (strlen(last) >= sizeof t->name) return close(at), -ENAMETOOLONG;
+    strcpy(t->name, last);
+    t->parent = at;
+    int error = look_up(r, t, follow, rest, &links);
+    if (error < 0) return release(t), error;
+    if (!error) break;
+    at = t->parent;
+    t->parent = -1;
+    if (rest[0] == '/') {
+      close(at);
+      at = open("/", O_PATH | O_CLOEXEC);
+    }
+  }
+  if (t->exists && t->must_be_dir && !S_ISDIR(t->st.st_mode)) return release(t), -ENOTDIR;
+  finish_path(t);
+  return 0;
+}

@@ -1,0 +1,58 @@
+/* The plan's rules over canonical paths. Which rules there are is the planner's business. */
+#include "broker.h"
+
+#include <string.h>
+
+static bool covers(const struct broker_rule *rule, const char *path) {
+  if (rule->is_literal) return path_is_under(path, rule->pattern, rule->literal_len);
+  if (rule->literal_len > 1 && !path_is_under(path, rule->pattern, rule->literal_len)) return false;
+  return match_pattern(rule->pattern, path);
+}
+
+bool is_in_private_tmp(const struct broker *b, const char *path) {
+  const char *tmp = b->plan->private_tmp;
+  return tmp && path_is_under(path, tmp, strlen(tmp));
+}
+
+static bool is_lifted(const struct broker *b, const char *path) {
+  if (is_in_private_tmp(b, path)) return true;
+  for (size_t i = 0; i < b->plan->rule_count; i++)
+    if (b->plan->rules[i].effect == RULE_LIFT && covers(&b->plan->rules[i], path)) return true;
+  return false;
+}
+
+/* The id of the rule that refuses, or 0. Ids start at 1. */
+uint32_t find_refusal(const struct broker *b, const char *path, uint32_t ops) {
+  for (size_t i = 0; i < b->plan->rule_count; i++) {
+    const struct broker_rule *rule = &b->plan->rules[i];
+    if (!(rule->ops & ops) || (rule->effect != RULE_DENY && rule->effect != RULE_PROTECT) || !covers(rule, path)) continue;
+    if (rule->effect == RULE_DENY || !is_lifted(b, path)) return rule->id;
+  }
+  return 0;
+}
+
+/* Is each of the operations granted by some rule? Things without a place in the tree (pipes, memory) always are. */
+bool is_covered(const struct broker *b, const char *path, uint32_t ops) {
+  uint32_t left = ops;
+  if (path[0] != '/' || !strncmp(path, "/memfd:", 7)) return true;
+  for (size_t i = 0; i < b->plan->rule_count && left; i++) {
+    const struct broker_rule *rule = &b->plan->rules[i];
+    if (rule->effect == RULE_ALLOW && (rule->ops & left) && covers(rule, path)) left &= ~rule->ops;
+  }
+  return !left;
+}
+
+/* A rule over a fixed place must not lose its place, and a directory must not bring protected names with it. */
+uint32_t find_rename_refusal(const struct broker *b, const char *from, const char *to, bool is_dir) {
+  for (size_t i = 0; i < b->plan->rule_count; i++) {
+    const struct broker_rule *rule = &b->plan->rules[i];
+    if (rule->effect != RULE_DENY && rule->effect != RULE_PROTECT) continue;
+    if (rule->literal_len > 1 && path_is_under(rule->pattern, from, strlen(from)) &&
+        rule->literal_len >= strlen(from))
+      return rule->id;
+    if (is_dir && (match_prefix(rule->pattern, to) || match_prefix(rule->pattern, from)) &&
+        !(rule->effect == RULE_PROTECT && is_in_private_tmp(b, to)))
+      return rule->id;
+  }
+  return 0;
+}

@@ -1,0 +1,112 @@
+/* connect and bind. Unix sockets have names in the file tree that Landlock does not guard; they are guarded here. */
+#define _GNU_SOURCE
+#include "broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+union address {
+  struct sockaddr any;
+  struct sockaddr_un un;
+  char bytes[sizeof(struct sockaddr_storage)];
+};
+
+static int fetch_address(const struct request *r, union address *address, socklen_t *len) {
+  memset(address, 0, sizeof *address);
+  if (r->args[2] > sizeof address->bytes) return -EINVAL;
+  *len = (socklen_t)r->args[2];
+  return *len ? fetch_bytes(r, r->args[1], address, *len) : 0;
+}
+
+static bool is_pathname(const union address *address, socklen_t len) {
+  return address->any.sa_family == AF_UNIX && len > offsetof(struct sockaddr_un, sun_path) && address->un.sun_path[0];
+}
+
+/* sun_path need not be terminated. */
+static void copy_socket_path(const union address *address, socklen_t len, char out[128]) {
+  size_t max = len - offsetof(struct sockaddr_un, sun_path);
+  snprintf(out, 128, "%.*s", (int)(max > 108 ? 108 : max), address->un.sun_path);
+}
+
+static int domain_of(int sock) {
+  int domain = 0;
+  socklen_t size = sizeof domain;
+  return getsockopt(sock, SOL_SOCKET, SO_DOMAIN, &domain, &size) ? -errno : domain;
+}
+
+/* Sockets that the run made itself, or in its private tmp, are its own; any other must be named by the policy. */
+static int connect_pathname(const struct request *r, int sock, const char *path) {
+  struct broker *b = r->broker;
+  struct target t;
+  int base = open_base(r, AT_FDCWD, path);
+  if (base < 0) return base;
+  int error = resolve(r, base, path, FOLLOW, &t);
+  if (error) return error;
+  if (!t.exists) error = -ENOENT;
+  bool is_ours = !error && (is_in_private_tmp(b, t.path) || inode_set_has(b, &b->bound_sockets, &t.st));
+  uint32_t rule = error ? 0 : find_refusal(b, t.path, OP_CONNECT);
+  if (!error && !rule && !is_ours && !is_covered(b, t.path, OP_CONNECT)) rule = NO_RULE;
+  if (rule) note_refusal(b, "connect", t.path, rule, EACCES), error = -EACCES;
+  if (!error) {
+    union address own = {.un = {.sun_family = AF_UNIX}};
+    snprintf(own.un.sun_path, sizeof own.un.sun_path, "/proc/self/fd/%d", t.object);
+    error = connect(sock, &own.any, sizeof own.un) ? -errno : 0;
+  }
+  release(&t);
+  return error;
+}
+
+void perform_connect(const struct request *r) {
+  union address address;
+  socklen_t len;
+  char path[128];
+  int error = fetch_address(r, &address, &len), sock = -1;
+  if (!error) sock = error = fetch_descriptor(r, (int)r->args[0]);
+  if (error >= 0) error = is_still_waiting(r) ? domain_of(sock) : -ESRCH;
+  if (error == AF_UNIX && is_pathname(&address, len)) {
+    copy_socket_path(&address, len, path);
+    error = connect_pathname(r, sock, path);
+  } else if (error >= 0) {
+    error = connect(sock, &address.any, len) ? -errno : 0;
+    if (error == -EACCES) note_refusal(r->broker, "connect", "network", NO_RULE, EACCES);
+  }
+  if (sock >= 0) close(sock);
+  answer(r, 0, error);
+}
+
+void perform_bind(const struct request *r) {
+  union address address;
+  socklen_t len;
+  char path[128];
+  struct target t = {.parent = -1, .object = -1};
+  int error = fetch_address(r, &address, &len), sock = -1;
+  if (!error) sock = error = fetch_descriptor(r, (int)r->args[0]);
+  if (error >= 0) error = is_still_waiting(r) ? domain_of(sock) : -ESRCH;
+  if (error != AF_UNIX || !is_pathname(&address, len)) {
+    if (error >= 0) error = bind(sock, &address.any, len) ? -errno : 0;
+  } else {
+    copy_socket_path(&address, len, path);
+    int base = open_base(r, AT_FDCWD, path);
+    error = base < 0 ? base : fchdir(base) ? -errno : 0; /* this thread has a directory of its own */
+    if (base >= 0 && !error) error = resolve(r, base, path, 0, &t);
+    uint32_t rule = error ? 0 : find_refusal(r->broker, t.path, OP_WRITE);
+    if (!error && !rule && guard_refuses(r->broker, &t)) rule = GUARD_RULE;
+    if (rule) note_refusal(r->broker, "bind", t.path, rule, EACCES), error = -EACCES;
+    if (!error && t.exists) error = -EADDRINUSE;
+    if (!error) {
+      use_umask_of(r);
+      error = bind(sock, &address.any, len) ? -errno : 0;
+    }
+    if (!error && !fstatat(t.parent, t.name, &t.st, AT_SYMLINK_NOFOLLOW)) inode_set_add(r->broker, &r->broker->bound_sockets, &t.st);
+    if (error == -EACCES && !rule) note_refusal(r->broker, "bind", t.path, NO_RULE, EACCES);
+    release(&t);
+  }
+  if (sock >= 0) close(sock);
+  answer(r, 0, error);
+}

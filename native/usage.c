@@ -1,0 +1,106 @@
+/* What the tree has used, by adding up /proc: for limits that no kernel layer keeps on this host. */
+#define _GNU_SOURCE
+#include "assay.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_TRACKED 65536
+
+const char *soft_limit_passed(const struct plan *plan, pid_t keeper);
+
+struct sample {
+  pid_t pid, parent;
+  uint64_t cpu_ticks, rss_pages, threads;
+  bool is_inside;
+};
+
+static bool read_small(pid_t pid, const char *name, char *text, size_t cap) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  ssize_t len = read(fd, text, cap - 1);
+  close(fd);
+  if (len <= 0) return false;
+  text[len] = 0;
+  return true;
+}
+
+/* Time of reaped children is in their parent, so the sum over the living covers the dead as well. */
+static bool take_sample(pid_t pid, struct sample *s) {
+  char text[1024];
+  unsigned long user, system;
+  long child_user, child_system, threads, rss;
+  if (!read_small(pid, "stat", text, sizeof text)) return false;
+  char *after_name = strrchr(text, ')');
+  if (!after_name || sscanf(after_name + 2, "%*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld %*d %*d %ld %*d %*u %*u %ld",
+                            &s->parent, &user, &system, &child_user, &child_system, &threads, &rss) != 7)
+    return false;
+  s->pid = pid;
+  s->cpu_ticks = user + system + (uint64_t)child_user + (uint64_t)child_system;
+  s->threads = (uint64_t)threads;
+  s->rss_pages = (uint64_t)rss;
+  s->is_inside = false;
+  return true;
+}
+
+static uint64_t private_pages(pid_t pid) {
+  char text[128];
+  unsigned long size, resident, shared;
+  if (!read_small(pid, "statm", text, sizeof text) || sscanf(text, "%lu %lu %lu", &size, &resident, &shared) != 3) return 0;
+  return resident - shared;
+}
+
+static uint64_t written_bytes(pid_t pid) {
+  char text[512];
+  if (!read_small(pid, "io", text, sizeof text)) return 0;
+  char *line = strstr(text, "\nwrite_bytes: ");
+  return line ? strtoull(line + 14, NULL, 10) : 0;
+}
+
+static size_t sample_all(struct sample *list) {
+  DIR *proc = opendir("/proc");
+  size_t count = 0;
+  if (!proc) return 0;
+  for (struct dirent *entry; count < MAX_TRACKED && (entry = readdir(proc));)
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && take_sample(atoi(entry->d_name), &list[count])) count++;
+  closedir(proc);
+  return count;
+}
+
+static void mark_inside(struct sample *list, size_t count, pid_t keeper) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = 0; i < count; i++) {
+      if (list[i].is_inside) continue;
+      bool inside = list[i].pid == keeper;
+      for (size_t j = 0; j < count && !inside; j++) inside = list[j].is_inside && list[j].pid == list[i].parent;
+      if (inside) list[i].is_inside = changed = true;
+    }
+  }
+}
+
+const char *soft_limit_passed(const struct plan *plan, pid_t keeper) {
+  struct sample *list = calloc(MAX_TRACKED, sizeof *list);
+  uint64_t used[SOFT_COUNT] = {0};
+  if (!list) return "memory";
+  size_t count = sample_all(list);
+  mark_inside(list, count, keeper);
+  for (size_t i = 0; i < count; i++) {
+    if (!list[i].is_inside) continue;
+    used[SOFT_CPU_MS] += list[i].cpu_ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    if (list[i].pid != keeper) used[SOFT_PIDS] += list[i].threads;
+    if (plan->soft[SOFT_MEMORY_BYTES]) used[SOFT_MEMORY_BYTES] += private_pages(list[i].pid) * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (plan->soft[SOFT_DISK_BYTES]) used[SOFT_DISK_BYTES] += written_bytes(list[i].pid);
+  }
+  free(list);
+  static const char *const names[SOFT_COUNT] = {"cpu", "memory", "disk", "pids"};
+  for (int i = 0; i < SOFT_COUNT; i++)
+    if (plan->soft[i] && used[i] > plan->soft[i]) return names[i];
+  return NULL;
+}
