@@ -1,7 +1,7 @@
 import type { Refusal } from './problems.ts';
 
 /** More alternatives than this in one entry is a mistake or an attack on the loader. */
-export const MAX_ALTERNATIVES = 64;
+const MAX_ALTERNATIVES = 64;
 
 /**
  * `a{b,c}` → `ab`, `ac`; sets may be nested. As in a shell, braces without a comma stand for themselves (they

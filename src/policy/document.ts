@@ -36,7 +36,7 @@ export interface PolicyData {
 }
 
 /** Exactly one of the two: `{ deny: 'fs.read ~/.ssh/id_rsa' }`. */
-export interface ExampleData {
+interface ExampleData {
   readonly allow?: string;
   readonly deny?: string;
 }
@@ -49,7 +49,7 @@ export interface PolicyDocument {
   readonly file?: PolicySource | undefined;
 }
 
-export interface PolicySource {
+interface PolicySource {
   readonly path: string;
   readonly text: string;
   /** Where each value stands, by its path in the document: `fs.allow.0`. */

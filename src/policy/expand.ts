@@ -112,7 +112,13 @@ function valueOf(name: string, at: number, variables: Variables): string | Refus
 }
 
 function toPattern(text: string, options: ExpandOptions): string | Refusal {
-  const segments = splitPath(text);
+  const segments: string[] = [];
+  for (const raw of splitPath(text)) {
+    // Before anything looks at them: `\..` is a way to write `..` as well.
+    const segment = toCanonicalSegment(raw);
+    if (typeof segment !== 'string') return segment;
+    segments.push(segment);
+  }
   while (segments.at(-1) === '**') segments.pop();
   const isAbsolute = text.startsWith('/');
   // A name, a name with a slash behind it and a name with `/**` behind it are all "without any slash".
@@ -122,13 +128,13 @@ function toPattern(text: string, options: ExpandOptions): string | Refusal {
     segments[0] !== '.' &&
     segments[0] !== '..' &&
     options.isNameAnywhere;
-  const out: string[] = [];
-  if (isName) out.push('**');
+  if (isName) segments.unshift('**');
   else if (!isAbsolute) {
     const base = valueOf('CWD', 0, options.variables);
     if (typeof base !== 'string') return base;
-    out.push(...splitPath(base));
+    segments.unshift(...splitPath(base));
   }
+  const out: string[] = [];
   for (const segment of segments) {
     if (segment === '.' || (segment === '**' && out.at(-1) === '**')) continue;
     if (segment === '..') {
@@ -138,9 +144,7 @@ function toPattern(text: string, options: ExpandOptions): string | Refusal {
       }
       continue;
     }
-    const canonical = toCanonicalSegment(segment);
-    if (typeof canonical !== 'string') return canonical;
-    out.push(canonical);
+    out.push(segment);
   }
   while (out.at(-1) === '**') out.pop();
   return `/${out.join('/')}`;

@@ -75,7 +75,7 @@ function toEntry(text: string, document: PolicyDocument, variables: Variables, f
 function locateEntry(
   { preset, file, fail }: Entry,
   { files }: CollectInput,
-): { id: string; open(): PolicyDocument } {
+): { id: string; open: () => PolicyDocument } {
   if (file !== undefined) {
     if (!files) throw fail({ problem: `no way to read the policy ${quote(file)} was given` });
     return { id: files.locate(file), open: () => readDocument(file, files, fail) };

@@ -18,12 +18,12 @@ import { matchSegment } from './segment.ts';
  */
 
 /** covers: the path is matched. leads: something below it can be. apart: nothing at or below it can be. */
-export type Relation = 'covers' | 'leads' | 'apart';
+type Relation = 'covers' | 'leads' | 'apart';
 
 /** Characters that mean something in a policy entry or a pattern; a literal one is written with a backslash. */
 const SPECIAL = /[*?[\]{}\\$]/g;
 
-export function comparePattern(pattern: string, path: string): Relation {
+function comparePattern(pattern: string, path: string): Relation {
   if (!/[*?[\\]/.test(pattern)) return compareLiteral(pattern, path);
   const wanted = splitPath(pattern);
   let states = new Set<number>();

@@ -1,7 +1,7 @@
-import type { Refusal } from './problems.ts';
+import { quote, type Refusal } from './problems.ts';
 
 /** An IP range: the first `prefix` of `bits` bits of `value` are fixed. */
-export interface IpRange {
+interface IpRange {
   readonly bits: 32 | 128;
   readonly prefix: number;
   readonly value: bigint;
@@ -23,10 +23,11 @@ export const NET_FORM = 'a host, host:port, *.domain, IP address, CIDR range, po
 
 /** `example.com`, `example.com:443`, `*.example.com`, `10.0.0.0/8`, `[::1]:80`, `443`, `tcp/443`, `tcp:443`, `*`. */
 export function parseNetTarget(text: string): NetTarget | Refusal {
-  const refusal = { problem: `\`${text}\` is not ${NET_FORM}` };
+  const refusal = { problem: `${quote(text)} is not ${NET_FORM}` };
   if (text.includes('://')) {
     return { ...refusal, hint: 'write the host and port only, such as example.com:443' };
   }
+  if (/^\d+-\d+$/.test(text)) return { ...refusal, hint: 'write each port of a range as an entry' };
   const bare = /^(?:tcp[/:])?(\d+)$/.exec(text);
   if (bare) return withPort({ kind: 'any' }, bare[1], text);
   const parts = /^\[([^\]]+)\](?:\/(\d+))?(?::(\d+))?$/.exec(text) ?? splitHostPort(text);
@@ -66,7 +67,7 @@ function withPort(target: NetTarget, port: string | undefined, text: string): Ne
   if (port === undefined) return target;
   const number = Number(port);
   if (number < 1 || number > 65_535)
-    return { problem: `the port in \`${text}\` is not from 1 to 65535` };
+    return { problem: `the port in ${quote(text)} is not from 1 to 65535` };
   return { ...target, port: number };
 }
 

@@ -6,11 +6,25 @@ import { validatePolicy } from './validate.ts';
 
 /** A policy written in JSON. Kept apart from YAML so that it loads without the YAML parser. */
 export function parsePolicyJson(text: string, file: string): PolicyDocument {
+  refuseHuge(text, file);
   return toDocument(readJson(text), text, file);
 }
 
 export function isJsonFile(file: string): boolean {
   return file.endsWith('.json');
+}
+
+/** No policy is this long; what is would only keep the loader busy. */
+const MAX_LENGTH = 256 * 1024;
+
+export function refuseHuge(text: string, file: string): void {
+  if (text.length <= MAX_LENGTH) return;
+  throw new PolicyError([
+    {
+      message: `the policy is longer than ${MAX_LENGTH} characters`,
+      at: { file, line: 1, column: 1 },
+    },
+  ]);
 }
 
 export function toDocument(source: ParsedSource, text: string, file: string): PolicyDocument {

@@ -1,5 +1,5 @@
 import { NET_FORM, parseNetTarget } from './net-target.ts';
-import type { Refusal } from './problems.ts';
+import { quote, type Refusal } from './problems.ts';
 import {
   COUNT_FORM,
   DURATION_FORM,
@@ -31,7 +31,7 @@ export type Shape = { readonly describe?: string | undefined } & (
   | { readonly kind: 'texts'; readonly name: string; checkName(name: string): boolean }
 );
 
-export const EXAMPLE_OPS = ['fs.read', 'fs.write', 'fs.exec', 'net.connect'] as const;
+const EXAMPLE_OPS = ['fs.read', 'fs.write', 'fs.exec', 'net.connect'] as const;
 
 function paths(describe: string): Shape {
   return { kind: 'list', of: { kind: 'text', form: 'a path or pattern' }, describe };
@@ -49,7 +49,7 @@ function names(describe: string): Shape {
   const check = (text: string): Refusal | undefined =>
     isEnvName(text)
       ? undefined
-      : { problem: `\`${text}\` is not the name of an environment variable` };
+      : { problem: `${quote(text)} is not the name of an environment variable` };
   return { kind: 'list', of: { kind: 'text', form: 'the name of a variable', check }, describe };
 }
 
@@ -74,7 +74,7 @@ function checkExample(text: string): Refusal | undefined {
   const op = space < 0 ? text : text.slice(0, space);
   if (!EXAMPLE_OPS.some((known) => known === op)) {
     return {
-      problem: `\`${op}\` is not an operation`,
+      problem: `${quote(op)} is not an operation`,
       hint: `an example is one of ${EXAMPLE_OPS.join(', ')}, a space, and a path or host`,
     };
   }

@@ -13,13 +13,13 @@ export function readYaml(text: string): ParsedSource {
   return problems.length > 0 ? { problems } : { root };
 }
 
+const ALIAS = {
+  problem: 'YAML reads a bare * as an alias, and aliases are not supported',
+  hint: 'quote entries that start with *, such as "*.pem"',
+};
+
 function explainError(code: string, message: string): { problem: string; hint?: string } {
-  if (code === 'BAD_ALIAS') {
-    return {
-      problem: 'a bare * starts a YAML alias',
-      hint: 'quote entries that start with *, such as "*.pem"',
-    };
-  }
+  if (code === 'BAD_ALIAS') return ALIAS;
   if (code === 'MULTIPLE_DOCS') return { problem: 'a policy file holds one YAML document' };
   if (code === 'TAG_RESOLVE_FAILED') {
     return { problem: 'YAML tags are not supported', hint: 'quote entries that start with !' };
@@ -52,20 +52,16 @@ function convert(node: ParsedNode, problems: SyntaxProblem[], depth: number): So
   }
   if (isScalar(node)) {
     const { value } = node;
-    const isPlain = typeof value === 'number' || typeof value === 'boolean' || value === null;
-    return {
-      kind: 'scalar',
-      offset,
-      value: isPlain ? value : String(value),
-      text: node.source ?? String(value),
-    };
+    const text = node.source ?? '';
+    const isKnown =
+      value === null ||
+      typeof value === 'string' ||
+      typeof value === 'number' ||
+      typeof value === 'boolean';
+    return { kind: 'scalar', offset, value: isKnown ? value : text, text };
   }
   // Following aliases would let a small file stand for an enormous one.
-  problems.push({
-    offset,
-    problem: 'YAML aliases are not supported',
-    hint: 'quote entries that start with *, such as "*.pem"',
-  });
+  problems.push({ offset, ...ALIAS });
   return nothing(offset);
 }
 
