@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { resolvePolicy } from '../../src/policy/combine.ts';
+import { decide } from '../../src/policy/decide.ts';
+import { parsePolicyText } from '../../src/policy/load.ts';
+import { type RefusedOp, suggestAllow } from '../../src/policy/suggest-flag.ts';
+import { VARIABLES } from './variables.ts';
+
+const variables = VARIABLES;
+const policy = resolvePolicy({ preset: 'coding-agent', variables });
+const suggest = (op: RefusedOp, path: string) => suggestAllow(op, path, { policy, variables });
+
+describe('suggestAllow()', () => {
+  it.each([
+    ['read', '/srv/data', '--allow-read /srv/data', 'fs: { read: ["/srv/data"] }'],
+    [
+      'write',
+      '/home/ada/notes/a b',
+      "--allow-write '~/notes/a b'",
+      'fs: { write: ["~/notes/a b"] }',
+    ],
+    ['write', '/home/ada', '--allow-write ~', 'fs: { write: ["~"] }'],
+    ['exec', '/home/ada/bin/x', undefined, 'fs: { exec: ["~/bin/x"] }'],
+    [
+      'connect',
+      '/run/docker.sock',
+      '--allow-unix /run/docker.sock',
+      'unix: { allow: ["/run/docker.sock"] }',
+    ],
+    [
+      'write',
+      '/home/ada/work/.github/workflows/ci.yml',
+      '--allow-write ./.github/workflows/ci.yml',
+      'fs: { write: ["${CWD}/.github/workflows/ci.yml"] }',
+    ],
+    [
+      'write',
+      "/srv/it's [id]",
+      String.raw`--allow-write '/srv/it'\''s \[id\]'`,
+      String.raw`fs: { write: ["/srv/it's \\[id\\]"] }`,
+    ],
+  ] as const)('%s %s', (op, path, flag, policyLine) =>
+    expect(suggest(op, path)).toMatchObject({ flag, policyLine }),
+  );
+
+  it('suggests nothing to add where a rule beats every allow, and names the rule', () => {
+    const { flag, policyLine, refusedBy } = suggest('read', '/home/ada/.ssh/id_rsa');
+    expect({ flag, policyLine }).toEqual({ flag: undefined, policyLine: undefined });
+    expect(refusedBy?.origin).toMatchObject({
+      source: 'preset mcp-server-minimal',
+      key: 'fs.deny',
+      text: '~/.ssh',
+    });
+  });
+
+  it.each([
+    '/srv/data',
+    '/home/ada/work/.vscode/tasks.json',
+    '/srv/[x]/*',
+    '/home/ada/work/sub/.npmrc',
+  ])('gives a line that does allow writing %s', (path) => {
+    const text = `extends: [coding-agent]\n${suggest('write', path).policyLine}\n`;
+    const files = { read: () => text, parse: parsePolicyText, locate: () => '/elsewhere/p.yaml' };
+    const better = resolvePolicy({ file: 'p.yaml', files, variables });
+    expect(decide(policy, { op: 'write', path }).outcome).toBe('deny');
+    expect(decide(better, { op: 'write', path }).outcome).toBe('allow');
+  });
+});
