@@ -52,6 +52,8 @@ enum plan_flag {
   PLAN_READONLY_ROOT = 16,
   PLAN_OPENS_PROBED = 32, /* read-only opens are looked at and left to the kernel */
   PLAN_GIT_GUARD = 64,    /* configuration of git repositories may be created but not changed */
+  PLAN_EXACT_ABI = 128,   /* a kernel with more Landlock than the plan uses is to be told, too */
+  PLAN_ALLOW_LIST = 256,  /* what no rule allows is refused by the broker, not left to the kernel */
 };
 
 struct plan {

@@ -49,12 +49,10 @@ static void set_mount_attr(int fd, const char *path, unsigned flags, uint64_t se
   if (syscall(SYS_mount_setattr, fd, path, flags, &attr, sizeof attr)) die_errno("mount", path);
 }
 
-/* Makes the directories above `path`, and at `path` what `like` is: a place to mount on. Only hidden
-   (empty, ours) directories lack anything, so on the host's own trees this finds everything there. */
-static void make_mount_point(const char *path, mode_t like) {
+/* The directories above `path`, and at `path` what `like` is: a place to mount on. Only hidden (empty, ours)
+   directories lack anything, so on the host's own trees this finds everything there. */
+static void make_parents(const char *path) {
   char copy[PATH_CAP];
-  struct stat st;
-  if (!lstat(path, &st)) return;
   if (strlen(path) >= sizeof copy) die("mount", path);
   strcpy(copy, path);
   for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -62,6 +60,12 @@ static void make_mount_point(const char *path, mode_t like) {
     if (mkdir(copy, 0755) && errno != EEXIST && errno != EROFS) die_errno("mount", copy);
     *slash = '/';
   }
+}
+
+static void make_mount_point(const char *path, mode_t like) {
+  struct stat st;
+  if (!lstat(path, &st)) return;
+  make_parents(path);
   if (S_ISDIR(like)) {
     if (mkdir(path, 0755)) die_errno("mount", path);
   } else {
@@ -92,6 +96,7 @@ static void place_bind(const struct mount_op *op) {
 #define MASK_DIR ".masked-dir"
 
 static void hide(const struct mount_op *op, const char **mask_home) {
+  make_mount_point(op->path, S_IFDIR);
   if (mount("assay", op->path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=256k,nr_inodes=1024,mode=0755"))
     die_errno("mount", op->path);
   if (*mask_home) return;
@@ -135,8 +140,8 @@ static void perform_mount(const struct mount_op *op, const char **mask_home) {
     case MOUNT_MASK: mask(op, *mask_home); break;
     case MOUNT_TMPFS: mount_tmpfs(op); break;
     case MOUNT_SYMLINK:
-      make_mount_point(op->path, S_IFDIR); /* makes the parents; the name itself becomes the link */
-      if (rmdir(op->path) || symlink(op->source, op->path)) die_errno("mount", op->path);
+      make_parents(op->path);
+      if (symlink(op->source, op->path) && errno != EEXIST) die_errno("mount", op->path);
       break;
     case MOUNT_PROC: mount_proc(); break;
     case MOUNT_DEVPTS:

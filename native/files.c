@@ -38,6 +38,7 @@ static int resolve_argument(const struct request *r, int dirfd, uint64_t address
 static uint32_t refusal_of(struct broker *b, const struct target *t, uint32_t ops) {
   uint32_t rule = find_refusal(b, t->path, ops);
   if (!rule && (ops & OP_WRITE) && guard_refuses(b, t)) rule = GUARD_RULE;
+  if (!rule && (b->plan->flags & PLAN_ALLOW_LIST) && !is_covered(b, t->path, ops)) rule = NO_RULE;
   return rule;
 }
 

@@ -216,8 +216,9 @@ static int run(void) {
   plan_read(&s.plan, PLAN_FD);
   prctl(PR_SET_PDEATHSIG, PARENT_DIED, 0, 0, 0);
   if ((uint32_t)getppid() != s.plan.parent_pid) die("supervisor", "assay is gone");
-  if (s.plan.has_landlock && (uint32_t)landlock_abi() != s.plan.landlock_abi) {
-    report_line("{\"abi\":%d}", landlock_abi());
+  uint32_t abi = (uint32_t)landlock_abi();
+  if (abi < s.plan.landlock_abi || (abi > s.plan.landlock_abi && s.plan.flags & PLAN_EXACT_ABI)) {
+    report_line("{\"abi\":%u}", abi);
     return 125;
   }
   s.terminal = save_terminal();

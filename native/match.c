@@ -14,17 +14,30 @@ static struct span segment(const char *path) {
   return (struct span){path, strcspn(path, "/")};
 }
 
-static bool in_class(const char **pattern, const char *end, unsigned char c) {
+/* One code point, or one byte where the bytes are no UTF-8: names are bytes to the kernel. */
+static uint32_t take_code(const char **at, const char *end) {
+  const unsigned char *p = (const unsigned char *)*at;
+  int more = p[0] >= 0xf0 ? 3 : p[0] >= 0xe0 ? 2 : p[0] >= 0xc0 ? 1 : 0;
+  uint32_t code = more ? p[0] & (0x3fu >> more) : p[0];
+  for (int i = 1; i <= more; i++) {
+    if (*at + i >= end || (p[i] & 0xc0) != 0x80) return ++*at, p[0];
+    code = code << 6 | (p[i] & 0x3f);
+  }
+  *at += more + 1;
+  return code;
+}
+
+static bool in_class(const char **pattern, const char *end, uint32_t c) {
   const char *p = *pattern + 1;
   bool negated = p < end && (*p == '!' || *p == '^'), found = false;
   if (negated) p++;
   for (bool first = true; p < end && (first || *p != ']'); first = false) {
     if (*p == '\\' && p + 1 < end) p++;
-    unsigned char low = (unsigned char)*p++, high = low;
+    uint32_t low = take_code(&p, end), high = low;
     if (p + 1 < end && *p == '-' && p[1] != ']') {
       p++;
       if (*p == '\\' && p + 1 < end) p++;
-      high = (unsigned char)*p++;
+      high = take_code(&p, end);
     }
     if (low <= c && c <= high) found = true;
   }
@@ -54,10 +67,10 @@ static bool match_segment(struct span pattern, struct span name) {
       continue;
     } else if (n < ne) {
       if (*p == '?') {
-        p++, n++, ok = true;
+        p++, take_code(&n, ne), ok = true;
       } else if (*p == '[' && closes(p, pe)) {
-        const char *next = p;
-        if (in_class(&next, pe, (unsigned char)*n)) p = next, n++, ok = true;
+        const char *next = p, *after = n;
+        if (in_class(&next, pe, take_code(&after, ne))) p = next, n = after, ok = true;
       } else {
         const char *literal = *p == '\\' && p + 1 < pe ? p + 1 : p;
         if (*literal == *n) p = literal + 1, n++, ok = true;

@@ -76,7 +76,6 @@ export function makeBrokerRules(calls: BrokeredCalls): Rule[] {
 
   const rules = [...BROKER_GUARDS, ...makeOpenRules(calls.opens)];
   for (const name of names) rules.push(notify(name));
-  if (calls.connect) rules.push(notify('sendto', isNonNull(4)));
   if (calls.fork) rules.push(notify('clone', hasNone(0, CLONE_THREAD)));
   return rules;
 }

@@ -11,7 +11,7 @@ export interface BrokeredCalls {
   readonly mutations: boolean;
   /** Mode, owner, times and extended attributes, by path and by descriptor. */
   readonly attributes: boolean;
-  /** `connect`, `bind`, and `sendto` with an address. */
+  /** `connect` and `bind`. Datagram sockets, which name a peer in other ways, are refused by `unix: connected`. */
   readonly connect: boolean;
   /** `listen`, which takes a port of its own when nothing was bound. */
   readonly listen?: boolean;

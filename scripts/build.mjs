@@ -1,0 +1,92 @@
+// Builds everything that runs: dist/*.cjs from src/, dist/assay-helper from native/, and bin/assay.js.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const dist = join(root, 'dist');
+
+const WARNINGS = ['-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-Wshadow', '-Wformat=2'];
+const HARDENING = ['-D_FORTIFY_SOURCE=2', '-fstack-protector-strong', '-fPIE', '-Wl,-z,relro,-z,now', '-pthread', '-s'];
+// A static helper starts faster and needs nothing inside the sandbox; not every system has a static libc.
+const LINKS = [['-static-pie'], ['-static'], ['-pie']];
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
+
+function findCompiler() {
+  for (const name of ['cc', 'gcc', 'clang']) if (spawnSync(name, ['--version']).status === 0) return name;
+  return fail(
+    'assay needs a C compiler to build its helper, and found none (cc, gcc or clang).\n' +
+      '  Debian, Ubuntu:  apt-get install gcc libc6-dev\n' +
+      '  Fedora:          dnf install gcc glibc-static\n' +
+      '  Alpine:          apk add gcc musl-dev\n' +
+      'Then run npm ci again.',
+  );
+}
+
+/** Compiles native/*.c for the machine that `compiler` targets. */
+export function buildHelper(compiler, output) {
+  const sources = readdirSync(join(root, 'native'))
+    .filter((name) => name.endsWith('.c'))
+    .map((name) => join(root, 'native', name));
+  const partial = `${output}.${process.pid}`;
+  let last = '';
+  for (const link of LINKS) {
+    const args = [...WARNINGS, ...HARDENING, ...link, '-o', partial, ...sources];
+    const result = spawnSync(compiler, args, { encoding: 'utf8' });
+    if (result.status === 0) {
+      renameSync(partial, output);
+      return;
+    }
+    last = result.stderr;
+  }
+  fail(`Cannot build the helper with ${compiler}:\n${last}`);
+}
+
+async function bundle() {
+  const { build } = await import('rolldown');
+  rmSync(join(dist, 'chunks'), { recursive: true, force: true });
+  await build({
+    cwd: root,
+    input: { assay: 'src/cli/main.ts' },
+    platform: 'node',
+    external: /^node:/,
+    logLevel: 'warn',
+    output: {
+      dir: 'dist',
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      chunkFileNames: 'chunks/[name]-[hash].cjs',
+      minify: true,
+    },
+  });
+}
+
+/**
+ * The launcher names node by its absolute path and drops the variables that steer node, so that nothing in PATH or in
+ * the environment runs before assay does. They are kept under other names, for programs that are allowed to see them.
+ */
+function writeLauncher() {
+  const kept = ['NODE_OPTIONS', 'NODE_PATH', 'NODE_EXTRA_CA_CERTS'];
+  const line =
+    `#!/usr/bin/env -S ${kept.map((name) => `-u ${name}`).join(' ')} ` +
+    `${kept.map((name) => `ASSAY_${name}=\${${name}}`).join(' ')} ${process.execPath}`;
+  // The kernel cuts the line at 255 bytes.
+  const shebang = line.length < 250 ? line : '#!/usr/bin/env -S -u NODE_OPTIONS -u NODE_PATH node';
+  const path = join(root, 'bin', 'assay.js');
+  writeFileSync(path, `${shebang}\n'use strict';\nrequire('../dist/assay.cjs');\n`);
+  chmodSync(path, 0o755);
+}
+
+async function main() {
+  mkdirSync(dist, { recursive: true });
+  if (existsSync(join(root, 'src'))) await bundle();
+  buildHelper(findCompiler(), join(dist, 'assay-helper'));
+  writeLauncher();
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -1,0 +1,33 @@
+export type Arch = 'x64' | 'arm64';
+
+/** Whether this machine offers something, and if not, why not. */
+export type Availability =
+  { readonly isAvailable: true } | { readonly isAvailable: false; readonly reason: string };
+
+export const NAMESPACES = ['user', 'mount', 'pid', 'ipc', 'net'] as const;
+export type Namespace = (typeof NAMESPACES)[number];
+
+/** What this machine can do. Guessed from cheap reads first; the helper confirms by doing. */
+export interface HostFacts {
+  readonly arch: Arch;
+  readonly kernel: string;
+  readonly uid: number;
+  readonly gid: number;
+  /** 0 when Landlock is absent. */
+  readonly landlockAbi: number;
+  readonly landlockReason?: string | undefined;
+  readonly seccomp: Availability;
+  /** seccomp user notification with WAIT_KILLABLE_RECV and no listener above us. */
+  readonly notify: Availability;
+  readonly namespaces: Readonly<Record<Namespace, Availability>>;
+  readonly cgroup: CgroupFacts;
+}
+
+export interface CgroupFacts {
+  /** Directories in which this user can make a cgroup, by controller; v1 has one tree a controller. */
+  readonly memory?: string | undefined;
+  readonly pids?: string | undefined;
+  readonly cpu?: string | undefined;
+  readonly version: 0 | 1 | 2;
+  readonly reason?: string | undefined;
+}

@@ -1,0 +1,45 @@
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AssayError } from '../core/errors.ts';
+import type { CgroupPlan } from '../plan/limits.ts';
+
+const REMOVE_ATTEMPTS = 50;
+
+/** The cgroups of one run. */
+export class CgroupSet {
+  private readonly directories: string[] = [];
+
+  /** Makes them, sets their limits, and returns the files by which the helper joins. */
+  make(plans: readonly CgroupPlan[], name: string): string[] {
+    return plans.map(({ directory, settings }) => {
+      const path = join(directory, name);
+      try {
+        mkdirSync(path);
+        this.directories.push(path);
+        for (const [file, value] of settings) writeFileSync(join(path, file), value);
+      } catch (cause) {
+        this[Symbol.dispose]();
+        throw new AssayError('E_LAUNCH_FAILED', `Cannot set up the cgroup ${path}: ${(cause as Error).message}`, {
+          hint: 'Run with --layers -cgroup to keep this limit softly instead',
+          cause,
+        });
+      }
+      return join(path, 'cgroup.procs');
+    });
+  }
+
+  /** The tree has ended, but the kernel may take a moment to let go of its last member. */
+  [Symbol.dispose](): void {
+    for (const path of this.directories.splice(0)) {
+      for (let attempt = 0; attempt < REMOVE_ATTEMPTS; attempt++) {
+        try {
+          rmdirSync(path);
+          break;
+        } catch (error) {
+          if ((error as NodeJS.ErrnoException).code !== 'EBUSY') break;
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+        }
+      }
+    }
+  }
+}

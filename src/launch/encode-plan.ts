@@ -1,0 +1,176 @@
+import { NAMESPACES } from '../host/facts.ts';
+import { type LaunchPlan, type MountOp, type PlanFlag, SOFT_LIMITS } from '../plan/plan.ts';
+
+/** The numbers of native/plan.c. */
+const RECORD = {
+  flags: 1,
+  argv: 2,
+  env: 3,
+  cwd: 4,
+  mount: 5,
+  landlock: 6,
+  landlockRule: 7,
+  filter: 8,
+  brokerRule: 9,
+  rlimit: 10,
+  cgroup: 11,
+  times: 12,
+  softLimit: 13,
+  banner: 14,
+  tmp: 15,
+  end: 16,
+} as const;
+
+const MOUNT_KIND = { hide: 1, bind: 2, mask: 3, tmpfs: 4, symlink: 5, proc: 6, devpts: 7 } as const;
+const EFFECT = { allow: 1, deny: 2, protect: 3, lift: 4 } as const;
+const FLAG: Readonly<Record<PlanFlag, number>> = {
+  hasLoopback: 1,
+  isCapsDropped: 2,
+  isNotified: 4,
+  isGated: 8,
+  isRootReadOnly: 16,
+  isReadProbed: 32,
+  isGitGuarded: 64,
+  isAbiExact: 128,
+  isAllowListKept: 256,
+};
+
+class Writer {
+  private bytes = Buffer.allocUnsafe(32 * 1024);
+  private at = 0;
+  private start = 0;
+
+  private reserve(size: number): void {
+    if (this.at + size <= this.bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.at + size));
+    this.bytes.copy(larger, 0, 0, this.at);
+    this.bytes = larger;
+  }
+
+  raw(data: Uint8Array): void {
+    this.reserve(data.length);
+    this.bytes.set(data, this.at);
+    this.at += data.length;
+  }
+
+  u32(value: number): void {
+    this.reserve(4);
+    this.at = this.bytes.writeUInt32LE(value >>> 0, this.at);
+  }
+
+  u64(value: number | bigint): void {
+    this.reserve(8);
+    this.at = this.bytes.writeBigUInt64LE(BigInt(value), this.at);
+  }
+
+  string(text: string): void {
+    const size = Buffer.byteLength(text) + 1;
+    this.reserve(size);
+    this.at += this.bytes.write(text, this.at);
+    this.bytes[this.at++] = 0;
+  }
+
+  begin(kind: number): void {
+    this.u32(kind);
+    this.u32(0);
+    this.start = this.at;
+  }
+
+  end(): void {
+    this.bytes.writeUInt32LE(this.at - this.start, this.start - 4);
+  }
+
+  finish(): Uint8Array {
+    return this.bytes.subarray(0, this.at);
+  }
+}
+
+function record(writer: Writer, kind: number, body: () => void): void {
+  writer.begin(kind);
+  body();
+  writer.end();
+}
+
+function writeFlags(writer: Writer, plan: LaunchPlan): void {
+  let flags = 0;
+  for (const name in FLAG) if (plan.flags[name as PlanFlag]) flags |= FLAG[name as PlanFlag];
+  writer.u32(flags);
+  writer.u32(NAMESPACES.reduce((bits, name, index) => (plan.namespaces.includes(name) ? bits | (1 << index) : bits), 0));
+  writer.u32(plan.uid);
+  writer.u32(plan.gid);
+  writer.u32(plan.parentPid);
+  writer.u32(plan.landlock?.abi ?? 0);
+  writer.u64(plan.maxFiles);
+}
+
+function writeMount(writer: Writer, op: MountOp): void {
+  writer.u32(MOUNT_KIND[op.kind]);
+  writer.u32(op.kind === 'bind' ? (op.isWritable ? 1 : 0) | (op.canExec ? 2 : 0) : op.kind === 'tmpfs' && op.isShared ? 1 : 0);
+  writer.u64(op.kind === 'tmpfs' ? op.sizeBytes : 0);
+  writer.u64(op.kind === 'tmpfs' ? op.inodes : 0);
+  writer.string(op.kind === 'bind' ? op.source : op.kind === 'symlink' ? op.target : '');
+  writer.string('path' in op ? op.path : '');
+}
+
+function writeBoundary(writer: Writer, plan: LaunchPlan): void {
+  for (const op of plan.mounts) record(writer, RECORD.mount, () => writeMount(writer, op));
+  const { landlock } = plan;
+  if (landlock) {
+    record(writer, RECORD.landlock, () => {
+      writer.u64(landlock.fs);
+      writer.u64(landlock.net);
+      writer.u64(landlock.scope);
+    });
+    for (const rule of landlock.rules)
+      record(writer, RECORD.landlockRule, () => {
+        writer.u64(rule.access);
+        writer.string(rule.path);
+      });
+  }
+  if (plan.filter) record(writer, RECORD.filter, () => writer.raw(plan.filter ?? new Uint8Array()));
+  for (const rule of plan.brokerRules)
+    record(writer, RECORD.brokerRule, () => {
+      writer.u32(rule.id);
+      writer.u32(EFFECT[rule.effect]);
+      writer.u32(rule.ops);
+      writer.string(rule.pattern);
+    });
+}
+
+function writeLimits(writer: Writer, plan: LaunchPlan): void {
+  for (const limit of plan.rlimits)
+    record(writer, RECORD.rlimit, () => {
+      writer.u32(limit.resource);
+      writer.u64(limit.soft);
+      writer.u64(limit.hard);
+    });
+  for (const path of plan.cgroups) record(writer, RECORD.cgroup, () => writer.string(path));
+  for (const [index, name] of SOFT_LIMITS.entries()) {
+    const value = plan.softLimits[name];
+    if (value === undefined) continue;
+    record(writer, RECORD.softLimit, () => {
+      writer.u32(index);
+      writer.u64(value);
+    });
+  }
+  record(writer, RECORD.times, () => {
+    writer.u64(plan.timeoutMs);
+    writer.u64(plan.graceMs);
+  });
+}
+
+/** The plan as native/plan.c reads it. */
+export function encodePlan(plan: LaunchPlan): Uint8Array {
+  const writer = new Writer();
+  writer.raw(Buffer.from('ASSAYPL1'));
+  record(writer, RECORD.flags, () => writeFlags(writer, plan));
+  record(writer, RECORD.argv, () => plan.argv.forEach((text) => writer.string(text)));
+  record(writer, RECORD.env, () => plan.env.forEach(([name, value]) => writer.string(`${name}=${value}`)));
+  record(writer, RECORD.cwd, () => writer.string(plan.cwd));
+  record(writer, RECORD.tmp, () => writer.string(plan.privateTmp));
+  writeBoundary(writer, plan);
+  writeLimits(writer, plan);
+  if (plan.banner) record(writer, RECORD.banner, () => writer.raw(Buffer.from(plan.banner)));
+  record(writer, RECORD.end, () => undefined);
+  return writer.finish();
+}

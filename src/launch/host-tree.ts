@@ -1,0 +1,37 @@
+import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import type { FileTree } from '../plan/file-tree.ts';
+
+function resolve(path: string): string | null {
+  try {
+    // Asking first is cheaper than an exception for a path that is not there.
+    return lstatSync(path, { throwIfNoEntry: false }) ? realpathSync.native(path) : null;
+  } catch {
+    return null; // a dangling link, or a directory on the way that may not be searched
+  }
+}
+
+function kindOf(path: string): ReturnType<FileTree['kind']> {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) return null;
+  if (found.isDirectory()) return 'directory';
+  return found.isFile() ? 'file' : 'other';
+}
+
+/** The real files of this machine, each path looked up once. */
+export function readHostTree(): FileTree {
+  const known = new Map<string, string | null>();
+  return {
+    realpath(path) {
+      let found = known.get(path);
+      if (found === undefined) {
+        found = resolve(path);
+        known.set(path, found);
+      }
+      return found;
+    },
+    kind: kindOf,
+    topDirectories: readdirSync('/', { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => `/${entry.name}`),
+  };
+}

@@ -1,0 +1,160 @@
+import { lstatSync } from 'node:fs';
+import { AssayError } from '../core/errors.ts';
+import type { HostFacts, Namespace } from '../host/facts.ts';
+import type { FileTree } from '../plan/file-tree.ts';
+import type { LayerChoice } from '../plan/layers.ts';
+import { makePlan, type Plan } from '../plan/make-plan.ts';
+import type { BrokerRule } from '../plan/plan.ts';
+import type { Policy, Variables } from '../policy/policy.ts';
+import { CgroupSet } from './cgroup.ts';
+import { describeErrno } from './errno.ts';
+import { type SetAside, setAsideGitPrograms } from './git-aftermath.ts';
+import { performPlan } from './helper.ts';
+import type { HelperReport, RefusalLine } from './report.ts';
+import { makeScopedTmp, removeTree, sweepScopedTmp } from './scoped-tmp.ts';
+
+export interface RunRequest {
+  readonly argv: readonly string[];
+  readonly env: readonly (readonly [string, string])[];
+  readonly policy: Policy;
+  readonly variables: Variables;
+  readonly host: HostFacts;
+  readonly tree: FileTree;
+  readonly choice: LayerChoice;
+  /** Called with each plan before it is tried; throws when the plan is not good enough, and returns the banner. */
+  readonly announce: (plan: Plan) => string;
+}
+
+export interface Refusal {
+  readonly op: string;
+  readonly path: string;
+  readonly rule: BrokerRule['rule'] | undefined;
+  /** Not refused by a rule, but kept out of sight. */
+  readonly isHidden: boolean;
+}
+
+export interface RunResult {
+  readonly plan: Plan;
+  readonly exitCode: number;
+  readonly signal: number;
+  readonly isTimedOut: boolean;
+  readonly limit: string;
+  readonly durationMs: number;
+  /** Set when the program itself could not be executed. */
+  readonly execError: string | undefined;
+  readonly refusals: readonly Refusal[];
+  readonly refusalCount: number;
+  readonly setAside: readonly SetAside[];
+}
+
+const GRACE_MS = 2000;
+const MAX_ATTEMPTS = 8;
+
+const NAMESPACE_STEPS: Readonly<Record<string, readonly Namespace[]>> = {
+  user: ['user', 'mount', 'pid', 'ipc', 'net'],
+  namespaces: ['mount', 'pid', 'ipc', 'net'],
+  mount: ['mount', 'pid'],
+  pid: ['pid'],
+  net: ['net'],
+};
+
+/** The facts without what the helper has just found missing; null when the failure is no fact about the host. */
+export function correctFacts(host: HostFacts, report: HelperReport): HostFacts | null {
+  if (report.abi !== undefined)
+    return { ...host, landlockAbi: report.abi, landlockReason: 'not enabled in this kernel' };
+  const { failed } = report;
+  if (!failed) return null;
+  const reason = `${failed.what}: ${describeErrno(failed.errno)}`;
+  const missing = { isAvailable: false, reason } as const;
+  if (failed.step === 'broker' && host.notify.isAvailable) {
+    const busy = describeErrno(failed.errno).startsWith('EBUSY') ? 'another supervisor listens already' : reason;
+    return { ...host, notify: { isAvailable: false, reason: busy } };
+  }
+  if (failed.step === 'seccomp' && host.seccomp.isAvailable) return { ...host, seccomp: missing };
+  if (failed.step === 'landlock') return { ...host, landlockAbi: 0, landlockReason: reason };
+  if (failed.step === 'cgroup') return { ...host, cgroup: { version: 0, reason } };
+  const lost = NAMESPACE_STEPS[failed.step]?.filter((name) => host.namespaces[name].isAvailable);
+  if (!lost?.length) return null;
+  return { ...host, namespaces: { ...host.namespaces, ...Object.fromEntries(lost.map((name) => [name, missing])) } };
+}
+
+async function attempt(request: RunRequest, plan: Plan): Promise<HelperReport> {
+  using cgroups = new CgroupSet();
+  const joined = cgroups.make(plan.limits.cgroups, `assay-${process.pid}`);
+  const banner = request.announce(plan);
+  return await performPlan({ ...plan.launch, banner, cgroups: joined }, request.variables.tmpdir);
+}
+
+/** What is not there inside although it is there outside was hidden; what is missing in both places is nobody's doing. */
+function findHidden(absent: readonly string[], request: RunRequest): Refusal[] {
+  const { tmpdir } = request.variables;
+  return absent
+    .filter((path) => !path.startsWith('/tmp/') && !path.startsWith('/proc/') && !path.startsWith(tmpdir))
+    .filter((path) => isThere(path))
+    .map((path) => ({ op: 'read', path, rule: undefined, isHidden: true }));
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false; // a name that cannot be looked up was not hidden by us
+  }
+}
+
+function toRefusal(line: RefusalLine, plan: Plan): Refusal {
+  return {
+    op: line.op,
+    path: line.path,
+    rule: plan.launch.brokerRules.find(({ id }) => id === line.rule)?.rule,
+    isHidden: false,
+  };
+}
+
+function toResult(request: RunRequest, plan: Plan, report: HelperReport, startedMs: number): RunResult {
+  const { end } = report;
+  if (!end) throw new AssayError('E_LAUNCH_FAILED', describeFailure(report));
+  const refusals = [...report.refusals.map((line) => toRefusal(line, plan)), ...findHidden(report.absent, request)];
+  return {
+    plan,
+    exitCode: end.code,
+    signal: end.signal,
+    isTimedOut: end.timedOut,
+    limit: end.limit,
+    durationMs: end.ms,
+    execError: report.execErrno === undefined ? undefined : describeErrno(report.execErrno),
+    refusals,
+    refusalCount: report.refusalCount,
+    setAside: setAsideGitPrograms(report.gitDirs, startedMs),
+  };
+}
+
+function describeFailure({ failed }: HelperReport): string {
+  if (!failed) return 'The helper ended without saying how the run went';
+  const why = failed.errno ? `: ${describeErrno(failed.errno)}` : '';
+  return `Cannot set up the sandbox: ${failed.step}: ${failed.what}${why}`;
+}
+
+/** One run: plan, launch, and again with better facts if the host turned out to be other than guessed; then clean up. */
+export async function runSandbox(request: RunRequest): Promise<RunResult> {
+  const { tmpdir } = request.variables;
+  const startedMs = Date.now();
+  makeScopedTmp(tmpdir);
+  try {
+    let host = request.host;
+    for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
+      const plan = makePlan({ ...request, host, parentPid: process.pid, graceMs: GRACE_MS });
+      const report = await attempt(request, plan);
+      const corrected = report.end && !report.failed ? null : correctFacts(host, report);
+      if (corrected === null) {
+        if (report.failed) throw new AssayError('E_LAUNCH_FAILED', describeFailure(report));
+        return toResult(request, plan, report, startedMs);
+      }
+      host = corrected;
+    }
+    throw new AssayError('E_LAUNCH_FAILED', 'Cannot find a set of layers that this host accepts', { hint: 'Run assay doctor' });
+  } finally {
+    removeTree(tmpdir);
+    sweepScopedTmp(request.host.uid);
+  }
+}

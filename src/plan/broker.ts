@@ -1,0 +1,56 @@
+import { liftedBy } from '../policy/decide.ts';
+import { escapeLiteral, isLiteral, literalPrefix, unescapeLiteral } from '../policy/glob.ts';
+import type { FsRule, Policy } from '../policy/policy.ts';
+import type { FileTree } from './file-tree.ts';
+import { CONNECT, EXEC, READ, rightBits, WRITE } from './grants.ts';
+import type { BrokerRule } from './plan.ts';
+
+/** The broker sees paths with links resolved, so its rules must be about those. */
+export function canonicalPattern(pattern: string, tree: FileTree): string {
+  const base = isLiteral(pattern) ? unescapeLiteral(pattern) : literalPrefix(pattern);
+  const rest = isLiteral(pattern) ? '' : pattern.slice(base === '/' ? 0 : base.length);
+  const missing: string[] = [];
+  let at = base;
+  let real = tree.realpath(at);
+  while (real === null && at !== '/') {
+    const cut = at.lastIndexOf('/');
+    missing.unshift(at.slice(cut));
+    at = at.slice(0, cut) || '/';
+    real = tree.realpath(at);
+  }
+  const resolved = `${real === '/' || real === null ? '' : real}${missing.join('')}`;
+  return `${escapeLiteral(resolved)}${rest}` || '/';
+}
+
+function isBaseline(rule: FsRule): boolean {
+  return rule.origin.source === 'system baseline';
+}
+
+const EFFECTS = { allow: 'allow', deny: 'deny', protect: 'deny', config: 'protect' } as const;
+
+export interface BrokerOptions {
+  readonly policy: Policy;
+  readonly tree: FileTree;
+  /** Where the private tmp is seen inside. */
+  readonly privateTmp: readonly string[];
+}
+
+export function planBrokerRules({ policy, tree, privateTmp }: BrokerOptions): BrokerRule[] {
+  const rules: BrokerRule[] = [];
+  const add = (effect: BrokerRule['effect'], ops: number, pattern: string, rule: FsRule): void => {
+    rules.push({ id: rules.length + 1, effect, ops, pattern, rule });
+  };
+  const lifting = new Set<FsRule>();
+  for (const rule of policy.fs) {
+    // A denied place is denied as a socket, too.
+    const extra = rule.effect === 'deny' ? CONNECT : 0;
+    const pattern = isBaseline(rule) || rule.effect === 'config' ? rule.pattern : canonicalPattern(rule.pattern, tree);
+    add(EFFECTS[rule.effect], rightBits(rule.rights) | extra, pattern, rule);
+    for (const lift of liftedBy(rule, policy.fs)) lifting.add(lift);
+  }
+  for (const rule of lifting) add('lift', WRITE, canonicalPattern(rule.pattern, tree), rule);
+  for (const rule of policy.unix) add('allow', CONNECT, canonicalPattern(rule.pattern, tree), rule);
+  const first = policy.fs[0];
+  if (first) for (const path of privateTmp) add('allow', READ | WRITE | EXEC | CONNECT, path, first);
+  return rules;
+}

@@ -1,0 +1,12 @@
+/** What the planner needs to know of the host's files; the caller looks, so that planning stays pure. */
+export interface FileTree {
+  /** The path with every link resolved; null when nothing is there. */
+  realpath(path: string): string | null;
+  kind(path: string): 'directory' | 'file' | 'other' | null;
+  /** Names of the directories at the top of the tree; links are left out. */
+  readonly topDirectories: readonly string[];
+}
+
+export function isAtOrBelow(path: string, dir: string): boolean {
+  return dir === '/' || path === dir || path.startsWith(`${dir}/`);
+}

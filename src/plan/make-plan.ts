@@ -1,0 +1,225 @@
+import type { Arch, HostFacts, Namespace } from '../host/facts.ts';
+import { type Conflict, findConflicts } from '../policy/conflicts.ts';
+import { isLiteral, unescapeLiteral } from '../policy/glob.ts';
+import { isCatchAll, parseNetTarget } from '../policy/net-target.ts';
+import type { Policy, Variables } from '../policy/policy.ts';
+import { planBrokerRules } from './broker.ts';
+import { type FileTree, isAtOrBelow } from './file-tree.ts';
+import { collectGrants, type Grant, WRITE } from './grants.ts';
+import { planLandlock } from './landlock.ts';
+import { type ActiveLayers, chooseLayers, type LayerChoice } from './layers.ts';
+import { type LimitPlan, planLimits } from './limits.ts';
+import type { Degradation, LaunchPlan, LayerReport } from './plan.ts';
+import { compileFilter } from './seccomp/compile-filter.ts';
+import type { BrokeredCalls, FilterRequest } from './seccomp/filter-request.ts';
+import { planView } from './view.ts';
+
+export interface PlanInput {
+  readonly policy: Policy;
+  readonly variables: Variables;
+  readonly host: HostFacts;
+  readonly tree: FileTree;
+  readonly choice: LayerChoice;
+  readonly argv: readonly string[];
+  readonly env: readonly (readonly [string, string])[];
+  readonly parentPid: number;
+  readonly graceMs: number;
+}
+
+export interface Plan {
+  readonly launch: Omit<LaunchPlan, 'banner' | 'cgroups'>;
+  readonly layers: readonly LayerReport[];
+  readonly degradations: readonly Degradation[];
+  /** Grants that cannot be given here; nothing is less protected for that. */
+  readonly notes: readonly string[];
+  readonly limits: LimitPlan;
+  readonly network: 'private' | 'host' | 'none';
+}
+
+/** What the broker is needed for under this policy, beyond what it always does. */
+interface Needs {
+  readonly conflicts: readonly Conflict[];
+  readonly opens: BrokeredCalls['opens'];
+  readonly isAllowListKept: boolean;
+}
+
+function findNeeds(policy: Policy, grants: readonly Grant[], active: ActiveLayers): Needs {
+  const conflicts = findConflicts(policy);
+  const deniesReading = conflicts.some(({ deny }) => deny.rights.includes('read'));
+  const isAllowListKept = active.landlockAbi === 0 || grants.some(({ isGlob }) => isGlob);
+  const opens = deniesReading || isAllowListKept ? 'all' : policy.isDefault ? 'probe' : 'effects';
+  return { conflicts, opens, isAllowListKept };
+}
+
+function describe(rule: { readonly origin: { readonly key: string; readonly text: string } }): string {
+  return `${rule.origin.key}: ${rule.origin.text}`;
+}
+
+/** Rules that no layer which is left enforces. */
+function findDegradations(policy: Policy, needs: Needs, active: ActiveLayers, hasWritableWorkspace: boolean): Degradation[] {
+  const degradations: Degradation[] = [];
+  if (active.landlockAbi === 0 && !active.has.broker)
+    degradations.push({ rule: 'fs', reason: 'without Landlock and the broker, reading outside the allowed paths is not refused' });
+  if (!active.has.broker) {
+    for (const deny of new Set(needs.conflicts.map((conflict) => conflict.deny)))
+      degradations.push({ rule: describe(deny), reason: 'a deny inside an allowed path needs the broker' });
+    if (hasWritableWorkspace)
+      degradations.push({ rule: 'configuration protection', reason: 'files that do not exist yet can only be protected by the broker' });
+    if (needs.isAllowListKept && active.landlockAbi > 0)
+      degradations.push({ rule: 'fs wildcards', reason: 'an allow rule with a wildcard needs the broker' });
+  }
+  if (!active.has.seccomp)
+    degradations.push({ rule: 'system calls', reason: 'without seccomp, sockets and system calls are not restricted' });
+  if (planNetwork(policy, active) === 'host')
+    for (const rule of policy.net)
+      if (rule.effect === 'deny' && !isEverything(rule.text))
+        degradations.push({ rule: describe(rule), reason: 'the host network is allowed as a whole' });
+  return degradations;
+}
+
+function isEverything(text: string): boolean {
+  const target = parseNetTarget(text);
+  return !('problem' in target) && isCatchAll(target);
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '::1', '127.0.0.0/8', '[::1]']);
+
+function planNetwork(policy: Policy, active: ActiveLayers): Plan['network'] {
+  if (policy.net.some(({ effect, text }) => effect === 'allow' && isEverything(text))) return 'host';
+  return active.has.net ? 'private' : 'none';
+}
+
+function findNotes(policy: Policy, network: Plan['network']): string[] {
+  const isReachable = (text: string): boolean => network === 'host' || (network === 'private' && LOOPBACK.has(text));
+  return policy.net
+    .filter(({ effect, text }) => effect === 'allow' && !isReachable(text) && !LOOPBACK.has(text))
+    .map((rule) => `${describe(rule)} is not reachable: only "*" (the host's network) and loopback can be granted`);
+}
+
+function planFilter(arch: Arch, input: { policy: Policy; active: ActiveLayers; needs: Needs; network: Plan['network'] }): FilterRequest {
+  const { active, needs, network } = input;
+  const { has } = active;
+  const isOutsideReadOnly = has.mount;
+  return {
+    arch,
+    notify: has.broker
+      ? {
+          opens: needs.opens,
+          mutations: true,
+          attributes: true,
+          connect: true,
+          exec: needs.conflicts.some(({ deny }) => deny.rights.includes('exec')),
+          fork: !has.pid,
+          umask: true,
+        }
+      : null,
+    sockets: { inet: network === 'none' ? 'none' : 'all', unix: has.broker ? 'connected' : 'none', netlink: true },
+    isAttributeChangeRefused: !has.broker && !isOutsideReadOnly,
+    isLandlockRefused: has.broker,
+    isIpcRefused: !has.ipc,
+  };
+}
+
+/** Existing places with a fixed name that the mount namespace can cover or pin, in addition to the broker. */
+function findPinned(needs: Needs, policy: Policy, input: PlanInput, hasBroker: boolean): { masked: string[]; readOnly: string[] } {
+  const { tree, variables } = input;
+  const masked = new Set<string>();
+  const readOnly = new Set<string>();
+  for (const { deny } of needs.conflicts) {
+    if (!isLiteral(deny.pattern)) continue;
+    const path = tree.realpath(unescapeLiteral(deny.pattern));
+    if (path === null || isAtOrBelow(path, variables.tmpdir) || path === '/') continue;
+    if (deny.effect === 'deny') masked.add(path);
+    else readOnly.add(path);
+  }
+  if (!hasBroker)
+    for (const { effect, pattern } of policy.fs) {
+      const name = pattern.slice('/**'.length);
+      if (effect !== 'config' || !pattern.startsWith('/**/') || !isLiteral(name)) continue;
+      const path = tree.realpath(`${variables.cwd}${unescapeLiteral(name)}`);
+      if (path !== null && isAtOrBelow(path, variables.cwd)) readOnly.add(path);
+    }
+  return { masked: [...masked], readOnly: [...readOnly] };
+}
+
+/** The whole of a run, decided: pure, and the same for the same input. */
+export function makePlan(input: PlanInput): Plan {
+  const { policy, variables, host, tree } = input;
+  const active = chooseLayers(host, input.choice);
+  const { grants, absent } = collectGrants(policy.fs, tree);
+  const needs = findNeeds(policy, grants, active);
+  const network = planNetwork(policy, active);
+  const { has } = active;
+  const hasWritableWorkspace = grants.some(
+    ({ path, rights }) => rights & WRITE && !isAtOrBelow(path, '/dev') && !isAtOrBelow(path, variables.tmpdir),
+  );
+  const namespaces = (['user', 'mount', 'pid', 'ipc'] as Namespace[]).filter((name) => has[name]);
+  if (network === 'private') namespaces.push('net');
+  const limits = planLimits({
+    limits: policy.limits,
+    host,
+    hasUserNamespace: has.user,
+    hasBroker: has.broker,
+    hasMountNamespace: has.mount,
+    canUseCgroup: has.cgroup,
+    canUseRlimits: has.rlimits,
+  });
+  const insideTmp = has.mount ? '/tmp' : variables.tmpdir;
+  const tmpPaths = has.mount ? ['/tmp', '/var/tmp'] : [variables.tmpdir];
+  const tmpLimit =
+    policy.limits.diskBytes === undefined ? null : { sizeBytes: policy.limits.diskBytes, inodes: policy.limits.files ?? 0 };
+  const tmpGrants = tmpPaths.map((path) => ({ path, rights: 7 }));
+  return {
+    launch: {
+      flags: {
+        hasLoopback: network === 'private',
+        isCapsDropped: true,
+        isNotified: has.broker,
+        isGated: !has.pid,
+        isRootReadOnly: has.mount,
+        isReadProbed: has.broker && needs.opens === 'probe',
+        isGitGuarded: hasWritableWorkspace,
+        isAbiExact: active.isAbiExact,
+        isAllowListKept: needs.isAllowListKept,
+      },
+      namespaces,
+      uid: host.uid,
+      gid: host.gid,
+      parentPid: input.parentPid,
+      argv: input.argv,
+      env: input.env,
+      cwd: variables.cwd,
+      privateTmp: insideTmp,
+      mounts: has.mount
+        ? planView({
+            grants,
+            tree,
+            home: variables.home,
+            cwd: variables.cwd,
+            tmpdir: variables.tmpdir,
+            tmpLimit,
+            ...findPinned(needs, policy, input, has.broker),
+            hasPidNamespace: has.pid,
+          })
+        : [],
+      landlock: active.landlockAbi
+        ? planLandlock({ abi: active.landlockAbi, grants: [...grants, ...tmpGrants], isNetworkRefused: network === 'none' })
+        : null,
+      filter: has.seccomp ? compileFilter(planFilter(host.arch, { policy, active, needs, network })) : null,
+      brokerRules: has.broker ? planBrokerRules({ policy, tree, privateTmp: tmpPaths }) : [],
+      maxFiles: policy.limits.files ?? 0,
+      rlimits: limits.rlimits,
+      softLimits: limits.softLimits,
+      timeoutMs: policy.limits.timeoutMs ?? 0,
+      graceMs: input.graceMs,
+    },
+    layers: active.reports,
+    degradations: findDegradations(policy, needs, active, hasWritableWorkspace),
+    notes: [
+      ...findNotes(policy, network),
+      ...absent.filter(({ origin }) => origin.at !== undefined || origin.source.startsWith('--')).map((rule) => `${describe(rule)} names nothing that exists`),
+    ],
+    limits,
+    network,
+  };
+}

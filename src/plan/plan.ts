@@ -1,0 +1,118 @@
+import type { Namespace } from '../host/facts.ts';
+import type { FsRule } from '../policy/policy.ts';
+import type { LandlockPlan } from './landlock.ts';
+import type { Rlimit } from './limits.ts';
+
+/** The layers that `--layers` can leave out, in the order of the banner. */
+export const LAYERS = [
+  'landlock',
+  'seccomp',
+  'broker',
+  'user',
+  'mount',
+  'pid',
+  'ipc',
+  'net',
+  'cgroup',
+  'rlimits',
+] as const;
+export type Layer = (typeof LAYERS)[number];
+
+export type LayerStatus = 'enforced' | 'partial' | 'absent';
+
+export interface LayerReport {
+  readonly layer: Layer;
+  readonly status: LayerStatus;
+  /** Why it is not fully enforced; empty when it is. */
+  readonly reason: string;
+}
+
+/** A rule that nothing on this host enforces. The rest of the policy stays enforced. */
+export interface Degradation {
+  readonly rule: string;
+  readonly reason: string;
+}
+
+/** One step of building the file view inside the private mount namespace, performed in order. */
+export type MountOp =
+  /** Replace a directory by an empty read-only one; only what later steps expose is visible in it. */
+  | { readonly kind: 'hide'; readonly path: string }
+  /** Show the host's `source` at `path`, inside a hidden or read-only place. */
+  | {
+      readonly kind: 'bind';
+      readonly source: string;
+      readonly path: string;
+      readonly isWritable: boolean;
+      readonly canExec: boolean;
+    }
+  /** Cover an existing path so that it can be neither read nor written. */
+  | { readonly kind: 'mask'; readonly path: string }
+  | {
+      readonly kind: 'tmpfs';
+      readonly path: string;
+      readonly sizeBytes: number;
+      readonly inodes: number;
+      /** Mode 1777, as /dev/shm has, instead of 0700. */
+      readonly isShared: boolean;
+    }
+  | { readonly kind: 'symlink'; readonly path: string; readonly target: string }
+  | { readonly kind: 'proc' }
+  | { readonly kind: 'devpts' };
+
+export interface LandlockRule {
+  readonly path: string;
+  readonly access: bigint;
+}
+
+/** What the broker checks on the canonical path of every operation it performs. */
+export interface BrokerRule {
+  readonly id: number;
+  readonly effect: 'allow' | 'deny' | 'protect' | 'lift';
+  /** read 1, write 2, exec 4, connect (unix socket) 8. */
+  readonly ops: number;
+  readonly pattern: string;
+  readonly rule: FsRule;
+}
+
+export type PlanFlag =
+  | 'hasLoopback'
+  | 'isCapsDropped'
+  /** The filter hands calls to the broker. */
+  | 'isNotified'
+  /** No pid namespace: the tree is ended by search. */
+  | 'isGated'
+  | 'isRootReadOnly'
+  /** Read-only opens are looked at and left to the kernel. */
+  | 'isReadProbed'
+  | 'isGitGuarded'
+  /** A kernel with more Landlock than planned is to be told, too. */
+  | 'isAbiExact'
+  /** What no rule allows is refused by the broker, not left to the kernel. */
+  | 'isAllowListKept';
+
+export const SOFT_LIMITS = ['cpuMs', 'memoryBytes', 'diskBytes', 'pids'] as const;
+export type SoftLimit = (typeof SOFT_LIMITS)[number];
+
+/** Everything the helper needs to know, as decided by the planner. */
+export interface LaunchPlan {
+  readonly flags: Readonly<Partial<Record<PlanFlag, boolean>>>;
+  readonly namespaces: readonly Namespace[];
+  readonly uid: number;
+  readonly gid: number;
+  readonly parentPid: number;
+  readonly argv: readonly string[];
+  readonly env: readonly (readonly [string, string])[];
+  readonly cwd: string;
+  readonly banner: string;
+  readonly privateTmp: string;
+  readonly mounts: readonly MountOp[];
+  readonly landlock: LandlockPlan | null;
+  readonly filter: Uint8Array | null;
+  readonly brokerRules: readonly BrokerRule[];
+  readonly maxFiles: number;
+  readonly rlimits: readonly Rlimit[];
+  readonly cgroups: readonly string[];
+  readonly softLimits: Readonly<Partial<Record<SoftLimit, number>>>;
+  readonly timeoutMs: number;
+  readonly graceMs: number;
+}

@@ -1,0 +1,95 @@
+import { isAtOrBelow, type FileTree } from './file-tree.ts';
+import { EXEC, WRITE, type Grant } from './grants.ts';
+import type { MountOp } from './plan.ts';
+
+/** Top directories that belong to the system. They stay visible, read-only; all others are hidden. */
+const SYSTEM_DIRECTORIES: ReadonlySet<string> = new Set(
+  '/bin /dev /etc /lib /lib32 /lib64 /libx32 /nix /opt /proc /sbin /snap /sys /tmp /usr /var'.split(' '),
+);
+
+export interface ViewOptions {
+  readonly grants: readonly Grant[];
+  readonly tree: FileTree;
+  readonly home: string;
+  readonly cwd: string;
+  /** The scoped directory on the host, which becomes /tmp. */
+  readonly tmpdir: string;
+  /** A limit on what may be written to /tmp; null for none. */
+  readonly tmpLimit: null | { readonly sizeBytes: number; readonly inodes: number };
+  /** Existing places that are refused although something around them is granted. */
+  readonly masked: readonly string[];
+  /** Existing places that may be read but not written although something around them is writable. */
+  readonly readOnly: readonly string[];
+  readonly hasPidNamespace: boolean;
+}
+
+const SHM_BYTES = 1 << 30;
+
+function chooseHidden({ grants, tree, home, cwd }: ViewOptions): string[] {
+  const isWhole = (dir: string): boolean => grants.some(({ path, isGlob }) => !isGlob && isAtOrBelow(dir, path));
+  const hidden = tree.topDirectories.filter((dir) => !SYSTEM_DIRECTORIES.has(dir) && !isWhole(dir));
+  const isHidden = (path: string): boolean => hidden.some((dir) => isAtOrBelow(path, dir));
+  const realHome = tree.realpath(home);
+  // A home inside a system directory, such as that of a service account.
+  if (realHome !== null && realHome.split('/').length > 2 && !isHidden(realHome) && !isWhole(realHome)) hidden.push(realHome);
+  // A working directory that no rule shows is an empty one.
+  if (isHidden(cwd) && !isWhole(cwd)) hidden.push(cwd);
+  return hidden;
+}
+
+/** Granted places that have to be mounted: those inside hidden directories, and writable ones, since all else is read-only. */
+function chooseBinds({ grants, tmpdir }: ViewOptions, hidden: readonly string[]): MountOp[] {
+  const byPath = new Map<string, number>();
+  for (const { path, rights } of grants) {
+    const isShown = isAtOrBelow(path, '/tmp') || hidden.some((dir) => isAtOrBelow(path, dir));
+    if (path.startsWith('/dev/') || path === '/' || isAtOrBelow(path, '/proc') || isAtOrBelow(path, tmpdir)) continue;
+    if (isShown || rights & WRITE) byPath.set(path, (byPath.get(path) ?? 0) | rights);
+  }
+  const sorted = Array.from(byPath).sort(([a], [b]) => (a < b ? -1 : 1));
+  const kept: [string, number][] = [];
+  for (const [path, own] of sorted) {
+    // What is granted above is granted here too: a rule for a part never takes away.
+    let above = 0;
+    for (const [parent, rights] of kept) if (isAtOrBelow(path, parent)) above |= rights;
+    if (!kept.some(([parent]) => isAtOrBelow(path, parent)) || (own | above) !== above) kept.push([path, own | above]);
+  }
+  return kept.map(([path, rights]) => ({
+    kind: 'bind',
+    source: path,
+    path,
+    isWritable: (rights & WRITE) !== 0,
+    canExec: (rights & EXEC) !== 0,
+  }));
+}
+
+/** A path that the policy spells through a link still works where the link itself is hidden. */
+function chooseLinks(grants: readonly Grant[], hidden: readonly string[]): MountOp[] {
+  const links = new Map<string, string>();
+  for (const { path, written } of grants)
+    if (path !== written && hidden.some((dir) => isAtOrBelow(written, dir))) links.set(written, path);
+  return Array.from(links, ([path, target]) => ({ kind: 'symlink', path, target }));
+}
+
+/** The steps that turn the host's tree into what the program may see. */
+export function planView(options: ViewOptions): MountOp[] {
+  const { tmpdir, tmpLimit, tree } = options;
+  const hidden = chooseHidden(options);
+  const scoped: MountOp = tmpLimit
+    ? { kind: 'tmpfs', path: '/tmp', ...tmpLimit, isShared: false }
+    : { kind: 'bind', source: tmpdir, path: '/tmp', isWritable: true, canExec: true };
+  const binds = chooseBinds(options, hidden).filter((op) => op.kind === 'bind' && op.path !== '/tmp');
+  const ops: MountOp[] = [...hidden.toSorted().map((path): MountOp => ({ kind: 'hide', path })), scoped, ...binds];
+  if (tree.kind('/var/tmp') === 'directory' && !tmpLimit)
+    ops.push({ kind: 'bind', source: tmpdir, path: '/var/tmp', isWritable: true, canExec: true });
+  if (tree.kind('/dev/shm') === 'directory')
+    ops.push({ kind: 'tmpfs', path: '/dev/shm', sizeBytes: SHM_BYTES, inodes: 0, isShared: true });
+  for (const path of options.readOnly)
+    ops.push({ kind: 'bind', source: path, path, isWritable: false, canExec: true });
+  for (const path of options.masked) ops.push({ kind: 'mask', path });
+  // The name that TMPDIR gives still leads there.
+  if (isAtOrBelow(tmpdir, '/tmp') && tmpdir !== '/tmp') ops.push({ kind: 'symlink', path: tmpdir, target: '/tmp' });
+  ops.push(...chooseLinks(options.grants, hidden));
+  if (tree.kind('/dev/pts') === 'directory') ops.push({ kind: 'devpts' });
+  if (options.hasPidNamespace) ops.push({ kind: 'proc' });
+  return ops;
+}
