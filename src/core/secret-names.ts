@@ -21,7 +21,7 @@ const FRAGMENTS: readonly string[] = [
 ];
 
 /** One word of a name: `API_KEY_2`, `KEY`, `AUTH_HEADER`, `OTP`. */
-const WORDS: ReadonlySet<string> = new Set([
+const WORDS: readonly string[] = [
   'KEY',
   'KEYS',
   'PASS',
@@ -36,7 +36,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'TOTP',
   'PSK',
   'SALT',
-]);
+];
 
 /** The end of a name, after digits are taken off: `SSHPASS`, `MYSQL_PWD`, `BW_SESSION`, `DB_PASS1`. */
 const ENDINGS: readonly string[] = ['PASS', 'PWD', 'KEY', 'AUTH', '_SESSION', '_PAT', '_PIN'];
@@ -53,11 +53,33 @@ const HARMLESS_ENDING = /(?:^|_)MAX_(?:[A-Z]+_)?TOKENS$/;
 
 /** Whether a name alone says that its value is a secret. */
 export function isSecretName(name: string): boolean {
-  const upper = name.toUpperCase().replaceAll('-', '_');
-  if (FRAGMENTS.some((fragment) => upper.includes(fragment))) return !isHarmless(upper);
-  const stem = trimDigits(upper);
-  if (ENDINGS.some((ending) => stem.endsWith(ending))) return !isHarmless(upper);
-  return stem.includes('_') ? stem.split('_').some((word) => WORDS.has(word)) : WORDS.has(stem);
+  return findSecretNames([name]).size > 0;
+}
+
+/**
+ * Those of `names` that say it. For a whole environment at once, since a program that has just started runs slowly: the
+ * few entries of the lists that occur at all are found first, in one text, and only they are tried on each name.
+ */
+export function findSecretNames(names: readonly string[]): Set<string> {
+  const text = names.join('\n').toUpperCase().replaceAll('-', '_');
+  const occurs = (entry: string): boolean => text.includes(entry);
+  const fragments = FRAGMENTS.filter(occurs);
+  const endings = ENDINGS.filter(occurs);
+  const words = new Set(WORDS.filter(occurs));
+  const isSecret = (upper: string): boolean => {
+    if (fragments.some((fragment) => upper.includes(fragment))) return true;
+    const stem = trimDigits(upper);
+    if (endings.some((ending) => stem.endsWith(ending))) return true;
+    return words.size > 0 && stem.split('_').some((word) => words.has(word));
+  };
+  const found = new Set<string>();
+  if (fragments.length + endings.length + words.size === 0) return found;
+  const uppers = text.split('\n');
+  for (const [index, name] of names.entries()) {
+    const upper = uppers[index] ?? '';
+    if (isSecret(upper) && !isHarmless(upper)) found.add(name);
+  }
+  return found;
 }
 
 function isHarmless(upper: string): boolean {

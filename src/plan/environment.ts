@@ -1,5 +1,5 @@
 import { hasCredential } from '../core/redact.ts';
-import { isSecretName } from '../core/secret-names.ts';
+import { findSecretNames } from '../core/secret-names.ts';
 import type { EnvRules } from '../policy/policy.ts';
 import {
   EXEC_BEGINNINGS,
@@ -34,6 +34,14 @@ const IS_PATH: ReadonlySet<string> = new Set(['PATH', 'HOME', 'PWD', 'OLDPWD', '
 
 type Verdict = 'pass' | 'scrub' | 'strip';
 
+interface Variable {
+  readonly name: string;
+  /** The name in capitals. */
+  readonly upper: string;
+  readonly isSteering: boolean;
+  readonly isSecret: boolean;
+}
+
 /** Decides on each variable. `set` comes last: what the policy sets is there, whatever was removed under that name. */
 export function filterEnvironment({
   env,
@@ -43,72 +51,94 @@ export function filterEnvironment({
   rules: EnvRules;
 }): FilteredEnvironment {
   const kept = new Map<string, string>();
-  const scrubbed: string[] = [];
-  const stripped: string[] = [];
-  for (const name of Object.keys(env)) {
-    const value = env[name];
-    if (value === undefined || !isValid(name, value)) continue;
-    const verdict = judge(name, value, rules);
-    if (verdict === 'pass') kept.set(name, value);
-    else (verdict === 'scrub' ? scrubbed : stripped).push(name);
+  const lists = { scrubbed: [] as string[], stripped: [] as string[], allowedExec: [] as string[] };
+  for (const variable of classify(env)) {
+    const verdict = judge(variable, rules);
+    if (verdict === 'scrub') lists.scrubbed.push(variable.name);
+    else if (verdict === 'strip') lists.stripped.push(variable.name);
+    else {
+      kept.set(variable.name, env[variable.name] ?? '');
+      if (variable.isSteering) lists.allowedExec.push(variable.name);
+    }
   }
-  for (const [name, value] of Object.entries(rules.set)) {
-    if (isValid(name, value)) kept.set(name, value);
+  for (const { name, isSteering } of classify(rules.set)) {
+    if (isSteering && !kept.has(name)) lists.allowedExec.push(name);
+    kept.set(name, rules.set[name] ?? '');
   }
   if (rules.mode !== 'passthrough') securePath(kept, rules.isPathSafe);
 
-  const sorted = [...kept].sort(([a], [b]) => (a < b ? -1 : 1));
-  const passed = sorted.map(([name]) => name);
-  const lists = {
+  const passed = [...kept.keys()].sort();
+  for (const list of Object.values(lists)) list.sort();
+  return {
+    env: passed.map((name) => [name, kept.get(name) ?? '']),
     passed,
-    scrubbed: scrubbed.sort(),
-    stripped: stripped.sort(),
-    allowedExec: sorted.filter(([name, value]) => steersExecution(name, value)).map(([n]) => n),
+    ...lists,
+    banner: describe(rules.mode, { ...lists, passed }),
   };
-  return { env: sorted, ...lists, banner: describe(rules.mode, lists) };
 }
 
-function judge(name: string, value: string, rules: EnvRules): Verdict {
+/**
+ * What each variable could do. All at once: assay has just started and its code still runs slowly, so the entries of
+ * the lists that occur at all, and whether any value looks like a credential, are found in one text of them all.
+ */
+function classify(env: Readonly<Record<string, string>>): Variable[] {
+  const names = Object.keys(env).filter((name) => isValid(name, env[name]));
+  const secrets = findSecretNames(names);
+  const hasAnyCredential = hasCredential(names.map((name) => env[name]).join('\n'));
+  const text = names.join('\n').toUpperCase();
+  const occurs = (entry: string): boolean => text.includes(entry);
+  const exec = { beginnings: EXEC_BEGINNINGS.filter(occurs), endings: EXEC_ENDINGS.filter(occurs) };
+  const doors = {
+    beginnings: SECRET_BEGINNINGS.filter(occurs),
+    endings: SECRET_ENDINGS.filter(occurs),
+  };
+  return names.map((name) => {
+    const upper = name.toUpperCase();
+    const value = env[name] ?? '';
+    const isSafe = SAFE_NAMES.has(upper);
+    const family = familyOf(upper);
+    return {
+      name,
+      upper,
+      isSteering:
+        // How old shells export a function, under any name.
+        value.startsWith('() {') ||
+        (!isSafe && (EXEC_NAMES.has(upper) || EXEC_FAMILIES.has(family) || hasAffix(upper, exec))),
+      isSecret:
+        (hasAnyCredential && !IS_PATH.has(upper) && hasCredential(value)) ||
+        (!isSafe &&
+          (SECRET_NAMES.has(upper) ||
+            SECRET_FAMILIES.has(family) ||
+            hasAffix(upper, doors) ||
+            secrets.has(name))),
+    };
+  });
+}
+
+function hasAffix(
+  upper: string,
+  { beginnings, endings }: { beginnings: readonly string[]; endings: readonly string[] },
+): boolean {
+  return (
+    beginnings.some((beginning) => upper.startsWith(beginning)) ||
+    endings.some((ending) => upper.endsWith(ending))
+  );
+}
+
+function judge({ name, upper, isSteering, isSecret }: Variable, rules: EnvRules): Verdict {
   if (rules.mode === 'passthrough') return 'pass';
-  const upper = name.toUpperCase();
-  if (rules.deny.length > 0 && rules.deny.some((rule) => matches(rule.toUpperCase(), upper))) {
-    return 'scrub';
-  }
-  if (rules.allow.length > 0 && rules.allow.some((rule) => matches(rule, name))) return 'pass';
+  if (rules.deny.some((rule) => matches(rule.toUpperCase(), upper))) return 'scrub';
+  if (rules.allow.some((rule) => matches(rule, name))) return 'pass';
   const isStrict = rules.mode === 'strict';
-  if ((rules.isExecStripped || isStrict) && steersExecution(name, value)) return 'strip';
-  if (!IS_PATH.has(upper) && hasCredential(value)) return 'scrub';
-  if (SAFE_NAMES.has(upper)) return 'pass';
-  if (isSecret(upper)) return 'scrub';
-  return isStrict && !SAFE_FAMILIES.has(familyOf(upper)) ? 'scrub' : 'pass';
+  if (isSteering && (rules.isExecStripped || isStrict)) return 'strip';
+  if (isSecret) return 'scrub';
+  const isBase = SAFE_NAMES.has(upper) || SAFE_FAMILIES.has(familyOf(upper));
+  return isStrict && !isBase ? 'scrub' : 'pass';
 }
 
 /** An exact name, or a beginning when the rule ends in `*`. */
 function matches(rule: string, name: string): boolean {
   return rule.endsWith('*') ? name.startsWith(rule.slice(0, -1)) : name === rule;
-}
-
-function isSecret(upper: string): boolean {
-  return (
-    SECRET_NAMES.has(upper) ||
-    SECRET_FAMILIES.has(familyOf(upper)) ||
-    SECRET_ENDINGS.some((ending) => upper.endsWith(ending)) ||
-    SECRET_BEGINNINGS.some((beginning) => upper.startsWith(beginning)) ||
-    isSecretName(upper)
-  );
-}
-
-function steersExecution(name: string, value: string): boolean {
-  const upper = name.toUpperCase();
-  if (SAFE_NAMES.has(upper)) return false;
-  return (
-    EXEC_NAMES.has(upper) ||
-    EXEC_FAMILIES.has(familyOf(upper)) ||
-    EXEC_BEGINNINGS.some((beginning) => upper.startsWith(beginning)) ||
-    EXEC_ENDINGS.some((ending) => upper.endsWith(ending)) ||
-    // How old shells export a function, under any name.
-    value.startsWith('() {')
-  );
 }
 
 /** What stands before the first `_`; empty when there is none. */
@@ -131,7 +161,8 @@ function securePath(env: Map<string, string>, isPathSafe: boolean): void {
 }
 
 /** No other name or value can be in an environment: `execve` takes `name=value` up to a NUL. */
-function isValid(name: string, value: string): boolean {
+function isValid(name: string, value: string | undefined): boolean {
+  if (value === undefined) return false;
   return name !== '' && !name.includes('=') && !name.includes('\0') && !value.includes('\0');
 }
 
