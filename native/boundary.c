@@ -128,8 +128,15 @@ static void mount_tmpfs(const struct mount_op *op) {
   if (mount("assay", op->path, "tmpfs", MS_NOSUID | MS_NODEV, options)) die_errno("mount", op->path);
 }
 
-static void mount_proc(void) {
+static void mount_proc(const struct mount_op *op) {
   if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL)) die_errno("pid", "/proc");
+  if (op->size_bytes) { /* since 6.14 the highest process number belongs to the namespace */
+    char text[32];
+    int fd = open("/proc/sys/kernel/pid_max", O_WRONLY | O_CLOEXEC);
+    int len = snprintf(text, sizeof text, "%llu", (unsigned long long)op->size_bytes);
+    if (fd < 0 || write(fd, text, (size_t)len) != len) die_errno("pids", "/proc/sys/kernel/pid_max");
+    close(fd);
+  }
   set_mount_attr(AT_FDCWD, "/proc", 0, MOUNT_ATTR_RDONLY_);
 }
 
@@ -143,7 +150,7 @@ static void perform_mount(const struct mount_op *op, const char **mask_home) {
       make_parents(op->path);
       if (symlink(op->source, op->path) && errno != EEXIST) die_errno("mount", op->path);
       break;
-    case MOUNT_PROC: mount_proc(); break;
+    case MOUNT_PROC: mount_proc(op); break;
     case MOUNT_DEVPTS:
       if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"))
         die_errno("mount", "/dev/pts");

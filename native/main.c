@@ -33,7 +33,7 @@ struct supervisor {
   struct terminal terminal;
   pid_t keeper;
   int to_keeper, from_keeper, signals;
-  uint64_t started_ms, term_at_ms;
+  uint64_t started_ms, term_at_ms, sampled_ms;
   bool is_timed_out, has_status;
   const char *limit;
   int status;
@@ -164,7 +164,8 @@ static void keep_time(struct supervisor *s) {
 }
 
 static void keep_limits(struct supervisor *s) {
-  if (s->limit) return;
+  if (s->limit || s->has_status || now_ms() < s->sampled_ms + SAMPLE_MS) return;
+  s->sampled_ms = now_ms();
   s->limit = soft_limit_passed(&s->plan, s->keeper);
   if (s->limit) kill_everything(s);
 }
@@ -210,7 +211,7 @@ static int report_end(struct supervisor *s) {
 }
 
 static int run(void) {
-  struct supervisor s = {.started_ms = now_ms()};
+  struct supervisor s = {.started_ms = now_ms(), .sampled_ms = now_ms()};
   syscall(SYS_close_range, (unsigned)PLAN_FD + 1, ~0u, 0u);
   if (fcntl(PLAN_FD, F_SETFL, O_APPEND) || fcntl(PLAN_FD, F_SETFD, FD_CLOEXEC)) return 125;
   plan_read(&s.plan, PLAN_FD);

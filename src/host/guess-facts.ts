@@ -70,6 +70,7 @@ export function guessFacts(): HostFacts {
       ipc: namespace,
       net: namespace,
     },
+    hasPidMax: isAtLeast(version, 6, 14),
     cgroup: findCgroups(),
   };
 }

@@ -18,7 +18,7 @@ export class CgroupSet {
         this.directories.push(path);
         for (const [file, value] of settings) writeFileSync(join(path, file), value);
       } catch (cause) {
-        this[Symbol.dispose]();
+        this.close();
         throw new AssayError('E_LAUNCH_FAILED', `Cannot set up the cgroup ${path}: ${(cause as Error).message}`, {
           hint: 'Run with --layers -cgroup to keep this limit softly instead',
           cause,
@@ -29,7 +29,7 @@ export class CgroupSet {
   }
 
   /** The tree has ended, but the kernel may take a moment to let go of its last member. */
-  [Symbol.dispose](): void {
+  close(): void {
     for (const path of this.directories.splice(0)) {
       for (let attempt = 0; attempt < REMOVE_ATTEMPTS; attempt++) {
         try {

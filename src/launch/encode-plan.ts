@@ -106,7 +106,7 @@ function writeFlags(writer: Writer, plan: LaunchPlan): void {
 function writeMount(writer: Writer, op: MountOp): void {
   writer.u32(MOUNT_KIND[op.kind]);
   writer.u32(op.kind === 'bind' ? (op.isWritable ? 1 : 0) | (op.canExec ? 2 : 0) : op.kind === 'tmpfs' && op.isShared ? 1 : 0);
-  writer.u64(op.kind === 'tmpfs' ? op.sizeBytes : 0);
+  writer.u64(op.kind === 'tmpfs' ? op.sizeBytes : op.kind === 'proc' ? op.pidMax : 0);
   writer.u64(op.kind === 'tmpfs' ? op.inodes : 0);
   writer.string(op.kind === 'bind' ? op.source : op.kind === 'symlink' ? op.target : '');
   writer.string('path' in op ? op.path : '');

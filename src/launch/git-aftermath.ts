@@ -11,7 +11,7 @@ export interface SetAside {
 
 /** Settings that name a program for git to run, in the lower case in which git compares them. */
 const PROGRAM_SETTINGS: readonly RegExp[] = [
-  /^core\.(fsmonitor|hookspath|sshcommand|editor|pager|gitproxy|askpass|alternaterefscommand|worktree)$/,
+  /^core\.(fsmonitor|hookspath|sshcommand|editor|pager|gitproxy|askpass|alternaterefscommand)$/,
   /^(pager|alias|gpg|credential|difftool|mergetool|trailer|sendemail|browser|man|guitool)\./,
   /^(sequence\.editor|diff\.external|interactive\.difffilter|uploadpack\.packobjectshook|init\.templatedir)$/,
   /^(diff\..*\.(textconv|command)|merge\..*\.driver|filter\..*\.(clean|smudge|process))$/,

@@ -72,6 +72,7 @@ export function correctFacts(host: HostFacts, report: HelperReport): HostFacts |
   }
   if (failed.step === 'seccomp' && host.seccomp.isAvailable) return { ...host, seccomp: missing };
   if (failed.step === 'landlock') return { ...host, landlockAbi: 0, landlockReason: reason };
+  if (failed.step === 'pids' && host.hasPidMax) return { ...host, hasPidMax: false };
   if (failed.step === 'cgroup') return { ...host, cgroup: { version: 0, reason } };
   const lost = NAMESPACE_STEPS[failed.step]?.filter((name) => host.namespaces[name].isAvailable);
   if (!lost?.length) return null;
@@ -79,10 +80,14 @@ export function correctFacts(host: HostFacts, report: HelperReport): HostFacts |
 }
 
 async function attempt(request: RunRequest, plan: Plan): Promise<HelperReport> {
-  using cgroups = new CgroupSet();
-  const joined = cgroups.make(plan.limits.cgroups, `assay-${process.pid}`);
   const banner = request.announce(plan);
-  return await performPlan({ ...plan.launch, banner, cgroups: joined }, request.variables.tmpdir);
+  const cgroups = new CgroupSet();
+  try {
+    const joined = cgroups.make(plan.limits.cgroups, `assay-${process.pid}`);
+    return await performPlan({ ...plan.launch, banner, cgroups: joined }, request.variables.tmpdir);
+  } finally {
+    cgroups.close();
+  }
 }
 
 /** What is not there inside although it is there outside was hidden; what is missing in both places is nobody's doing. */

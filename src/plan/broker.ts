@@ -2,7 +2,7 @@ import { liftedBy } from '../policy/decide.ts';
 import { escapeLiteral, isLiteral, literalPrefix, unescapeLiteral } from '../policy/glob.ts';
 import type { FsRule, Policy } from '../policy/policy.ts';
 import type { FileTree } from './file-tree.ts';
-import { CONNECT, EXEC, READ, rightBits, WRITE } from './grants.ts';
+import { CONNECT, EXEC, isSystemRule, READ, rightBits, WRITE } from './grants.ts';
 import type { BrokerRule } from './plan.ts';
 
 /** The broker sees paths with links resolved, so its rules must be about those. */
@@ -20,10 +20,6 @@ export function canonicalPattern(pattern: string, tree: FileTree): string {
   }
   const resolved = `${real === '/' || real === null ? '' : real}${missing.join('')}`;
   return `${escapeLiteral(resolved)}${rest}` || '/';
-}
-
-function isBaseline(rule: FsRule): boolean {
-  return rule.origin.source === 'system baseline';
 }
 
 const EFFECTS = { allow: 'allow', deny: 'deny', protect: 'deny', config: 'protect' } as const;
@@ -44,7 +40,7 @@ export function planBrokerRules({ policy, tree, privateTmp }: BrokerOptions): Br
   for (const rule of policy.fs) {
     // A denied place is denied as a socket, too.
     const extra = rule.effect === 'deny' ? CONNECT : 0;
-    const pattern = isBaseline(rule) || rule.effect === 'config' ? rule.pattern : canonicalPattern(rule.pattern, tree);
+    const pattern = isSystemRule(rule) || rule.effect === 'config' ? rule.pattern : canonicalPattern(rule.pattern, tree);
     add(EFFECTS[rule.effect], rightBits(rule.rights) | extra, pattern, rule);
     for (const lift of liftedBy(rule, policy.fs)) lifting.add(lift);
   }

@@ -31,9 +31,11 @@ export function rightBits(rights: readonly FsRight[]): number {
   return rights.reduce((bits, right) => bits | RIGHT_BITS[right], 0);
 }
 
+const SYSTEM_PATH = /^\/(usr|bin|sbin|lib\w*|etc|dev|proc|sys|opt|var)(\/|$)/;
+
 /** System directories are visible as they are and opened by the helper, so they are not looked up one by one. */
-function isBaseline(rule: FsRule): boolean {
-  return rule.origin.source === 'system baseline';
+export function isSystemRule(rule: FsRule): boolean {
+  return rule.origin.source === 'system baseline' && SYSTEM_PATH.test(rule.pattern);
 }
 
 export function collectGrants(rules: readonly FsRule[], tree: FileTree): GrantList {
@@ -43,7 +45,7 @@ export function collectGrants(rules: readonly FsRule[], tree: FileTree): GrantLi
     if (rule.effect !== 'allow') continue;
     const isGlob = !isLiteral(rule.pattern);
     const written = isGlob ? literalPrefix(rule.pattern) : unescapeLiteral(rule.pattern);
-    const path = isBaseline(rule) ? written : tree.realpath(written);
+    const path = isSystemRule(rule) ? written : tree.realpath(written);
     if (path === null) absent.push(rule);
     else grants.push({ path, written, rights: rightBits(rule.rights), rule, isGlob });
   }

@@ -5,6 +5,9 @@ import type { Limits } from '../policy/policy.ts';
 const RLIMIT = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, openFiles: 7 } as const;
 /** Threads of the keeper that count against the limit on processes. */
 const KEEPER_TASKS = 8;
+/** The kernel keeps this many low numbers back, so the count is this much less exact than a cgroup's, which takes longer to join. */
+const RESERVED_PIDS = 300;
+const GENEROUS_PIDS = 1000;
 
 export interface Rlimit {
   readonly resource: number;
@@ -30,14 +33,17 @@ export interface LimitPlan {
   readonly cgroups: readonly CgroupPlan[];
   readonly softLimits: { cpuMs?: number; memoryBytes?: number; diskBytes?: number; pids?: number };
   readonly reports: readonly LimitReport[];
+  /** The highest process number inside; 0 leaves the kernel's own. */
+  readonly pidMax: number;
 }
 
 export interface LimitOptions {
   readonly limits: Limits;
-  readonly host: Pick<HostFacts, 'uid'> & { readonly cgroup: CgroupFacts };
+  readonly host: Pick<HostFacts, 'uid' | 'hasPidMax'> & { readonly cgroup: CgroupFacts };
   readonly hasUserNamespace: boolean;
   readonly hasBroker: boolean;
   readonly hasMountNamespace: boolean;
+  readonly hasPidNamespace: boolean;
   readonly canUseCgroup: boolean;
   readonly canUseRlimits: boolean;
 }
@@ -50,6 +56,7 @@ export function planLimits(options: LimitOptions): LimitPlan {
   const cgroups = new Map<string, [string, string][]>();
   const softLimits: LimitPlan['softLimits'] = {};
   const reports: LimitReport[] = [];
+  let pidMax = 0;
   const cap = (resource: number, value: number): void => {
     if (canUseRlimits) rlimits.push({ resource, soft: value, hard: value });
   };
@@ -81,6 +88,9 @@ export function planLimits(options: LimitOptions): LimitPlan {
     if (options.hasUserNamespace && options.host.uid !== 0 && canUseRlimits) {
       cap(RLIMIT.processes, limits.pids + KEEPER_TASKS);
       reports.push({ limit: 'pids', value: limits.pids, strength: 'hard', how: 'counted in the user namespace' });
+    } else if (limits.pids >= GENEROUS_PIDS && options.hasPidNamespace && options.host.hasPidMax) {
+      pidMax = limits.pids + RESERVED_PIDS;
+      reports.push({ limit: 'pids', value: limits.pids, strength: 'hard', how: 'process numbers of the pid namespace' });
     } else if (cgroup.pids !== undefined) {
       control(cgroup.pids, 'pids.max', String(limits.pids + KEEPER_TASKS));
       reports.push({ limit: 'pids', value: limits.pids, strength: 'hard', how: 'cgroup' });
@@ -110,5 +120,6 @@ export function planLimits(options: LimitOptions): LimitPlan {
     cgroups: Array.from(cgroups, ([directory, settings]) => ({ directory, settings })),
     softLimits,
     reports,
+    pidMax,
   };
 }

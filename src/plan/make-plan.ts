@@ -161,6 +161,7 @@ export function makePlan(input: PlanInput): Plan {
     hasUserNamespace: has.user,
     hasBroker: has.broker,
     hasMountNamespace: has.mount,
+    hasPidNamespace: has.pid,
     canUseCgroup: has.cgroup,
     canUseRlimits: has.rlimits,
   });
@@ -199,7 +200,7 @@ export function makePlan(input: PlanInput): Plan {
             tmpdir: variables.tmpdir,
             tmpLimit,
             ...findPinned(needs, policy, input, has.broker),
-            hasPidNamespace: has.pid,
+            proc: has.pid ? { pidMax: limits.pidMax } : null,
           })
         : [],
       landlock: active.landlockAbi

@@ -56,7 +56,8 @@ export type MountOp =
       readonly isShared: boolean;
     }
   | { readonly kind: 'symlink'; readonly path: string; readonly target: string }
-  | { readonly kind: 'proc' }
+  /** Its own processes only; process numbers stay below `pidMax` unless that is 0. */
+  | { readonly kind: 'proc'; readonly pidMax: number }
   | { readonly kind: 'devpts' };
 
 export interface LandlockRule {

@@ -20,7 +20,8 @@ export interface ViewOptions {
   readonly masked: readonly string[];
   /** Existing places that may be read but not written although something around them is writable. */
   readonly readOnly: readonly string[];
-  readonly hasPidNamespace: boolean;
+  /** Null without a pid namespace. */
+  readonly proc: null | { readonly pidMax: number };
 }
 
 const SHM_BYTES = 1 << 30;
@@ -90,6 +91,6 @@ export function planView(options: ViewOptions): MountOp[] {
   if (isAtOrBelow(tmpdir, '/tmp') && tmpdir !== '/tmp') ops.push({ kind: 'symlink', path: tmpdir, target: '/tmp' });
   ops.push(...chooseLinks(options.grants, hidden));
   if (tree.kind('/dev/pts') === 'directory') ops.push({ kind: 'devpts' });
-  if (options.hasPidNamespace) ops.push({ kind: 'proc' });
+  if (options.proc) ops.push({ kind: 'proc', ...options.proc });
   return ops;
 }

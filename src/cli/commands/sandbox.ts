@@ -1,0 +1,141 @@
+import { AssayError } from '../../core/errors.ts';
+import { guessFacts } from '../../host/guess-facts.ts';
+import { readHostTree } from '../../launch/host-tree.ts';
+import { runSandbox, type RunResult } from '../../launch/run.ts';
+import { findToolchainRules } from '../../launch/toolchain.ts';
+import { filterEnvironment } from '../../plan/environment.ts';
+import type { LayerChoice } from '../../plan/layers.ts';
+import type { Plan } from '../../plan/make-plan.ts';
+import type { EnvRules, Limits, Policy, Variables } from '../../policy/policy.ts';
+import { COUNT_FORM, DURATION_FORM, parseCount, parseDuration, parseSize, SIZE_FORM } from '../../policy/units.ts';
+import { describeDegradations, makeBanner } from '../banner.ts';
+import { readCallerEnvironment } from '../caller-environment.ts';
+import { parseLayerChoice } from '../layer-choice.ts';
+import { loadRunPolicy, readVariables } from '../load-run-policy.ts';
+import type { ParsedCommand } from '../parse.ts';
+import { makeRefusalHints } from '../refusal-hints.ts';
+import { makeSummary, openSummary, writeSummary } from '../run-summary.ts';
+import { VERSION } from '../version.ts';
+
+const NO_LAYERS: LayerChoice = { left: new Set(), landlockAbi: null };
+
+function readLimit(
+  flags: ParsedCommand['flags'],
+  name: string,
+  parse: (value: string) => number | undefined,
+  form: string,
+): number | undefined {
+  const text = flags.text(name);
+  if (text === undefined) return undefined;
+  const value = parse(text);
+  if (value === undefined)
+    throw new AssayError('E_USAGE', `Cannot read "${text}" for --${name}: expected ${form}`);
+  return value;
+}
+
+function readLimits(flags: ParsedCommand['flags']): Limits {
+  const limits: Limits = {
+    timeoutMs: readLimit(flags, 'timeout', parseDuration, DURATION_FORM),
+    cpuMs: readLimit(flags, 'limit-cpu', parseDuration, DURATION_FORM),
+    memoryBytes: readLimit(flags, 'limit-memory', parseSize, SIZE_FORM),
+    pids: readLimit(flags, 'limit-pids', parseCount, COUNT_FORM),
+    diskBytes: readLimit(flags, 'limit-disk', parseSize, SIZE_FORM),
+    files: readLimit(flags, 'limit-files', parseCount, COUNT_FORM),
+  };
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+}
+
+function readEnvRules(flags: ParsedCommand['flags'], policy: EnvRules): EnvRules {
+  const mode = flags.has('env-passthrough') ? 'passthrough' : flags.has('env-strict') ? 'strict' : policy.mode;
+  return {
+    ...policy,
+    mode,
+    isExecStripped: policy.isExecStripped || flags.has('env-strip-exec'),
+    isPathSafe: policy.isPathSafe || flags.has('env-safe-path'),
+    allow: [...policy.allow, ...flags.list('env-allow').flatMap((names) => names.split(','))],
+  };
+}
+
+/** What the program gets besides its filtered environment: the private tmp, and git without hook templates. */
+function addRunVariables(env: readonly (readonly [string, string])[], variables: Variables, isBounded: boolean): [string, string][] {
+  const own: [string, string][] = ['TMPDIR', 'TMP', 'TEMP'].map((name) => [name, variables.tmpdir]);
+  if (isBounded) own.push(['GIT_TEMPLATE_DIR', '']);
+  const names = new Set(own.map(([name]) => name));
+  return [...env.filter(([name]) => !names.has(name)).map(([name, value]): [string, string] => [name, value]), ...own];
+}
+
+/** Refuses a plan that enforces less than the user insists on. Nothing has run yet. */
+function insist(plan: Plan, flags: ParsedCommand['flags'], isDryRun: boolean): void {
+  if (isDryRun || plan.degradations.length === 0) return;
+  const list = plan.degradations.map(({ rule, reason }) => `       ${rule}: ${reason}`).join('\n');
+  if (flags.has('fail-closed'))
+    throw new AssayError(
+      'E_POLICY_CONFLICT_DENY_WINS_UNENFORCEABLE',
+      `Policy cannot be fully enforced (--fail-closed active)\n${list}`,
+      { hint: 'Nothing was executed. assay doctor says what this host lacks' },
+    );
+  const hasBoundary = plan.launch.landlock !== null || plan.launch.flags.isNotified === true;
+  if (flags.has('enforce') && !hasBoundary)
+    throw new AssayError(
+      'E_BACKEND_UNAVAILABLE_UNENFORCEABLE',
+      `Active enforcement requested (--enforce) but no containment backend is available\n${list}`,
+      { hint: 'Nothing was executed. assay doctor says what this host lacks' },
+    );
+}
+
+function tellEnd(result: RunResult, policy: Policy, variables: Variables, command: string): void {
+  const lines: string[] = [];
+  if (result.isTimedOut) lines.push(`TIMEOUT: Process exceeded ${(policy.limits.timeoutMs ?? 0) / 1000}s limit`);
+  if (result.limit) lines.push(`LIMIT: Process exceeded its ${result.limit} limit`);
+  if (result.execError !== undefined) lines.push(`assay: cannot execute "${command}": ${result.execError}`);
+  for (const { path, movedTo, because } of result.setAside)
+    lines.push(`assay: set aside ${path} as ${movedTo}: it would make git run a program (${because})`);
+  lines.push(...makeRefusalHints(result, policy, variables));
+  if (lines.length > 0) process.stderr.write(`${lines.join('\n')}\n`);
+}
+
+/** `assay sandbox`: one command inside the boundary. */
+export async function run({ flags, rest }: ParsedCommand): Promise<number> {
+  const [command] = rest;
+  if (command === undefined || command === '')
+    throw new AssayError('E_USAGE', 'Cannot run nothing: no command was given', { hint: 'Write assay sandbox -- COMMAND' });
+  const isDryRun = flags.has('dry-run');
+  const isQuiet = flags.has('quiet');
+  const tree = readHostTree();
+  const variables = readVariables({ workdir: flags.text('workdir') }, tree);
+  const loaded = await loadRunPolicy(
+    {
+      policy: flags.text('policy'),
+      preset: flags.text('preset'),
+      quick: {
+        allowRead: flags.list('allow-read'),
+        allowWrite: flags.list('allow-write'),
+        deny: flags.list('deny'),
+        allowUnix: flags.list('allow-unix'),
+      },
+    },
+    variables,
+  );
+  const callerEnv = readCallerEnvironment();
+  const policy: Policy = {
+    ...loaded,
+    fs: [...loaded.fs, ...findToolchainRules({ command, env: callerEnv, home: variables.home, cwd: variables.cwd, tree })],
+    env: readEnvRules(flags, loaded.env),
+    limits: { ...loaded.limits, ...readLimits(flags) },
+  };
+  const environment = filterEnvironment({ env: callerEnv, rules: policy.env });
+  const choice = isDryRun ? NO_LAYERS : parseLayerChoice(flags.text('layers'));
+  const summaryFd = openSummary(flags.text('json'));
+  const announce = (plan: Plan): string => {
+    insist(plan, flags, isDryRun);
+    const isVerbose = flags.has('verbose');
+    if (!isQuiet) return makeBanner({ version: VERSION, plan, policy, variables, environment, isDryRun, isVerbose });
+    const warnings = describeDegradations(plan, isDryRun);
+    return warnings.length > 0 ? `${warnings.join('\n')}\n` : '';
+  };
+  const env = addRunVariables(environment.env, variables, !isDryRun);
+  const result = await runSandbox({ argv: rest, env, policy, variables, host: guessFacts(), tree, choice, announce });
+  writeSummary(summaryFd, makeSummary({ result, policy, variables, environment, isDryRun }));
+  if (!isQuiet || result.execError !== undefined || result.setAside.length > 0) tellEnd(result, policy, variables, command);
+  return result.exitCode;
+}

@@ -1,0 +1,109 @@
+/** A flag, under its long name. Without `value` it is a switch. The prose is in help-texts.ts, off the hot path. */
+export interface Flag {
+  readonly short?: string;
+  /** What the value is, as help shows it; completion knows some of these (FILE, DIR, PRESET, LAYERS). */
+  readonly value?: string;
+  readonly choices?: readonly string[];
+  readonly isRepeatable?: boolean;
+  /** One value holds several, with commas between them. Such a flag is repeatable, too. */
+  readonly isList?: boolean;
+  readonly conflicts?: readonly string[];
+  readonly requires?: string;
+}
+
+export interface Command {
+  readonly flags: Readonly<Record<string, Flag>>;
+  readonly positional?: {
+    readonly name: string;
+    readonly min: number;
+    readonly max: number;
+    readonly choices?: readonly string[];
+    /** The first one starts somebody else's command line: everything from there on is passed untouched. */
+    readonly isCommand?: boolean;
+  };
+}
+
+const POLICY = { short: 'p', value: 'FILE' } as const satisfies Flag;
+const PRESET = { value: 'PRESET' } as const satisfies Flag;
+const WORKDIR = { short: 'w', value: 'DIR' } as const satisfies Flag;
+const LAYERS = { value: 'LAYERS' } as const satisfies Flag;
+const JSON_SWITCH = { json: {} } as const satisfies Command['flags'];
+
+/** Every command by its words. This table drives parsing, help and completion. */
+export const COMMANDS = {
+  sandbox: {
+    flags: {
+      policy: POLICY,
+      preset: PRESET,
+      'allow-read': { value: 'PATH', isRepeatable: true },
+      'allow-write': { value: 'PATH', isRepeatable: true },
+      deny: { value: 'PATTERN', isRepeatable: true },
+      'allow-unix': { value: 'PATH', isRepeatable: true },
+      workdir: WORKDIR,
+      timeout: { value: 'DURATION' },
+      enforce: { conflicts: ['dry-run'] },
+      'dry-run': {},
+      'fail-closed': {},
+      layers: LAYERS,
+      'env-allow': { value: 'NAMES', isList: true },
+      'env-strict': {},
+      'env-strip-exec': {},
+      'env-safe-path': {},
+      'env-passthrough': {},
+      'limit-cpu': { value: 'DURATION' },
+      'limit-memory': { value: 'SIZE' },
+      'limit-pids': { value: 'COUNT' },
+      'limit-disk': { value: 'SIZE' },
+      'limit-files': { value: 'COUNT' },
+      quiet: { short: 'q', conflicts: ['verbose'] },
+      verbose: { short: 'v' },
+      json: { value: 'TARGET' },
+    },
+    positional: { name: 'COMMAND', min: 1, max: Infinity, isCommand: true },
+  },
+  'policy check': { flags: JSON_SWITCH, positional: { name: 'FILE', min: 1, max: 1 } },
+  'policy explain': {
+    flags: {
+      policy: POLICY,
+      preset: PRESET,
+      op: { value: 'OP', choices: ['read', 'write', 'exec', 'connect'] },
+      workdir: WORKDIR,
+      json: {},
+    },
+    positional: { name: 'PATH|HOST', min: 1, max: 1 },
+  },
+  'policy presets': { flags: JSON_SWITCH },
+  'policy schema': { flags: {} },
+  doctor: { flags: JSON_SWITCH },
+  selftest: {
+    flags: {
+      policy: POLICY,
+      preset: PRESET,
+      layers: LAYERS,
+      json: {},
+    },
+  },
+  completion: {
+    flags: {},
+    positional: { name: 'SHELL', min: 1, max: 1, choices: ['bash', 'zsh'] },
+  },
+  help: { flags: {}, positional: { name: 'COMMAND', min: 0, max: 2 } },
+  version: { flags: {} },
+} as const satisfies Record<string, Command>;
+
+export type CommandName = keyof typeof COMMANDS;
+
+/** A flag that is not given is absent, never false. */
+export type Flags<Name extends CommandName> = {
+  readonly [F in keyof (typeof COMMANDS)[Name]['flags']]?: ValueOf<
+    (typeof COMMANDS)[Name]['flags'][F]
+  >;
+};
+
+type ValueOf<F> = F extends { isRepeatable: true } | { isList: true }
+  ? readonly string[]
+  : F extends { choices: readonly (infer Choice)[] }
+    ? Choice
+    : F extends { value: string }
+      ? string
+      : true;
