@@ -14,10 +14,13 @@ bool is_in_private_tmp(const struct broker *b, const char *path) {
   return tmp && path_is_under(path, tmp, strlen(tmp));
 }
 
-static bool is_lifted(const struct broker *b, const char *path) {
+/* A lift bears the id of the rule that it lifts. */
+static bool is_lifted(const struct broker *b, uint32_t id, const char *path) {
   if (is_in_private_tmp(b, path)) return true;
-  for (size_t i = 0; i < b->plan->rule_count; i++)
-    if (b->plan->rules[i].effect == RULE_LIFT && covers(&b->plan->rules[i], path)) return true;
+  for (size_t i = 0; i < b->plan->rule_count; i++) {
+    const struct broker_rule *rule = &b->plan->rules[i];
+    if (rule->effect == RULE_LIFT && rule->id == id && covers(rule, path)) return true;
+  }
   return false;
 }
 
@@ -26,7 +29,7 @@ uint32_t find_refusal(const struct broker *b, const char *path, uint32_t ops) {
   for (size_t i = 0; i < b->plan->rule_count; i++) {
     const struct broker_rule *rule = &b->plan->rules[i];
     if (!(rule->ops & ops) || (rule->effect != RULE_DENY && rule->effect != RULE_PROTECT) || !covers(rule, path)) continue;
-    if (rule->effect == RULE_DENY || !is_lifted(b, path)) return rule->id;
+    if (rule->effect == RULE_DENY || !is_lifted(b, rule->id, path)) return rule->id;
   }
   return 0;
 }

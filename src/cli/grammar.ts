@@ -8,7 +8,6 @@ export interface Flag {
   /** One value holds several, with commas between them. Such a flag is repeatable, too. */
   readonly isList?: boolean;
   readonly conflicts?: readonly string[];
-  readonly requires?: string;
 }
 
 export interface Command {
@@ -55,7 +54,7 @@ export const COMMANDS = {
       'limit-pids': { value: 'COUNT' },
       'limit-disk': { value: 'SIZE' },
       'limit-files': { value: 'COUNT' },
-      quiet: { short: 'q', conflicts: ['verbose'] },
+      quiet: { short: 'q' },
       verbose: { short: 'v' },
       json: { value: 'TARGET' },
     },
@@ -92,18 +91,3 @@ export const COMMANDS = {
 } as const satisfies Record<string, Command>;
 
 export type CommandName = keyof typeof COMMANDS;
-
-/** A flag that is not given is absent, never false. */
-export type Flags<Name extends CommandName> = {
-  readonly [F in keyof (typeof COMMANDS)[Name]['flags']]?: ValueOf<
-    (typeof COMMANDS)[Name]['flags'][F]
-  >;
-};
-
-type ValueOf<F> = F extends { isRepeatable: true } | { isList: true }
-  ? readonly string[]
-  : F extends { choices: readonly (infer Choice)[] }
-    ? Choice
-    : F extends { value: string }
-      ? string
-      : true;

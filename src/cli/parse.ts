@@ -1,40 +1,41 @@
 import { AssayError } from '../core/errors.ts';
 import { findClosest } from '../policy/did-you-mean.ts';
-import { COMMANDS, type Command, type CommandName, type Flag, type Flags } from './grammar.ts';
+import { FlagValues } from './flag-values.ts';
+import { COMMANDS, type Command, type CommandName, type Flag } from './grammar.ts';
 
-/** What the user asked for, one shape for each command. */
-export type Invocation = {
-  readonly [Name in CommandName]: {
-    readonly command: Name;
-    readonly flags: Flags<Name>;
-    /** Positional arguments; for `sandbox` the whole command line of the program. */
-    readonly rest: readonly string[];
-  };
-}[CommandName];
-
-type FlagValues = Record<string, true | string | string[]>;
-
-/** Reads the arguments after `assay`. `--help` anywhere before the program's own arguments becomes `help`. */
-export function parseArguments(args: readonly string[]): Invocation {
-  const [first] = args;
-  if (first === undefined || first === '--help' || first === '-h') return help([]);
-  if (first === '--version' || first === '-V') return { command: 'version', flags: {}, rest: [] };
-  const found = findCommand(args);
-  if (found === undefined) {
-    // `assay policy` and `assay policy --help`
-    if (args[1] === '--help' || args[1] === '-h') return help([first]);
-    throw refuseCommand(first, args[1]);
-  }
-  const command: Command = COMMANDS[found.name];
-  const scanner = new Scanner(found.name, command);
-  const isHelp = scanner.scan(args, found.next);
-  if (isHelp) return help(found.name.split(' '));
-  scanner.check();
-  return { command: found.name, flags: scanner.flags, rest: scanner.rest } as Invocation;
+export interface ParsedCommand {
+  /** The words of the command: `['policy', 'check']`. */
+  readonly command: readonly string[];
+  readonly flags: FlagValues;
+  /** Positional arguments; for `sandbox` the whole command line of the program, untouched. */
+  readonly rest: readonly string[];
 }
 
-function help(words: string[]): Invocation {
-  return { command: 'help', flags: {}, rest: words };
+/**
+ * Reads the arguments after `assay`. Help and version come out as commands, too: `assay sandbox --help` is
+ * `assay help sandbox`, and so is `--help` anywhere before the program's own arguments.
+ */
+export function parseCommandLine(args: readonly string[]): ParsedCommand {
+  const [first, second] = args;
+  if (first === undefined || isHelp(first)) return toCommand('help');
+  if (first === '--version' || first === '-V') return toCommand('version');
+  const found = findCommand(args);
+  if (found === undefined) {
+    if (second !== undefined && isHelp(second)) return toCommand('help', [first]);
+    throw refuseCommand(first, second);
+  }
+  const scanner = new Scanner(found.name);
+  if (scanner.scan(args, found.next)) return toCommand('help', found.name.split(' '));
+  scanner.check();
+  return { command: found.name.split(' '), flags: scanner.flags, rest: scanner.rest };
+}
+
+function isHelp(argument: string): boolean {
+  return argument === '--help' || argument === '-h';
+}
+
+function toCommand(name: CommandName, rest: string[] = []): ParsedCommand {
+  return { command: [name], flags: new FlagValues(), rest };
 }
 
 function findCommand(args: readonly string[]): { name: CommandName; next: number } | undefined {
@@ -47,14 +48,14 @@ function findCommand(args: readonly string[]): { name: CommandName; next: number
 
 /** Lives for one command line: what has been read of it so far. */
 class Scanner {
-  readonly flags: FlagValues = {};
+  readonly flags = new FlagValues();
   readonly rest: string[] = [];
   readonly #name: CommandName;
   readonly #command: Command;
 
-  constructor(name: CommandName, command: Command) {
+  constructor(name: CommandName) {
     this.#name = name;
-    this.#command = command;
+    this.#command = COMMANDS[name];
   }
 
   /** True when help is asked for, whatever else is wrong. */
@@ -66,7 +67,7 @@ class Scanner {
         this.rest.push(...args.slice(index));
         return false;
       }
-      if (argument === '--help' || argument === '-h') return true;
+      if (isHelp(argument)) return true;
       if (argument.startsWith('--')) index += this.#readLong(argument, args[index]);
       else if (argument.startsWith('-') && argument !== '-') {
         index += this.#readShort(argument, args[index]);
@@ -121,7 +122,7 @@ class Scanner {
   ): number {
     if (flag.value === undefined) {
       if (attached !== undefined) throw this.#refuse(`--${name} takes no value`);
-      this.flags[name] = true;
+      if (!this.flags.has(name)) this.flags.add(name, []);
       return 0;
     }
     // One dash may start a value (`--layers -mount`, `--json -`), two may not: that is a forgotten value.
@@ -135,31 +136,28 @@ class Scanner {
   }
 
   #store(name: string, flag: Flag, value: string): void {
-    const known = this.flags[name];
-    if (flag.isList || flag.isRepeatable) {
-      const values = flag.isList ? value.split(',').map((part) => part.trim()) : [value];
-      this.flags[name] = [...(Array.isArray(known) ? known : []), ...values.filter(Boolean)];
+    if (flag.isList) {
+      this.flags.add(
+        name,
+        value.split(',').flatMap((part) => part.trim() || []),
+      );
       return;
     }
     // Two policies of which one is silently dropped would be a hole.
-    if (known !== undefined) throw this.#refuse(`--${name} is given twice`);
+    if (!flag.isRepeatable && this.flags.has(name)) throw this.#refuse(`--${name} is given twice`);
     this.#checkChoice(value, flag.choices, `--${name}`);
-    this.flags[name] = value;
+    this.flags.add(name, [value]);
   }
 
   check(): void {
-    for (const name of Object.keys(this.flags)) {
+    for (const name of this.flags.names()) {
       const flag = this.#command.flags[name];
-      const clash = flag?.conflicts?.find((other) => other in this.flags);
+      const clash = flag?.conflicts?.find((other) => this.flags.has(other));
       if (clash !== undefined) throw this.#refuse(`--${name} and --${clash} exclude each other`);
-      const missing = flag?.requires;
-      if (missing !== undefined && !(missing in this.flags)) {
-        throw this.#refuse(`--${name} needs --${missing}`);
-      }
     }
     const { name = '', min = 0, max = 0, choices } = this.#command.positional ?? {};
     const count = this.rest.length;
-    if (count < min) throw this.#refuse(`${this.#name} needs ${name}`);
+    if (count < min) throw this.#refuse(`${quote(this.#name)} needs a ${name}`);
     if (count > max) throw this.#refuse(`Unexpected argument ${quote(this.rest[max] ?? '')}`);
     for (const value of this.rest) this.#checkChoice(value, choices, name);
   }
@@ -180,7 +178,7 @@ function refuseCommand(first: string, second: string | undefined): AssayError {
   if (below.length > 0) {
     const list = below.map((name) => name.slice(first.length + 1)).join(', ');
     const problem = second === undefined ? '' : `, not ${quote(second)}`;
-    return new AssayError('E_USAGE', `${first} needs one of ${list}${problem}`, {
+    return new AssayError('E_USAGE', `${quote(first)} needs one of ${list}${problem}`, {
       hint: `Try assay ${first} --help`,
     });
   }
@@ -193,7 +191,12 @@ function refuseCommand(first: string, second: string | undefined): AssayError {
   return new AssayError(
     'E_USAGE',
     `Unknown command ${quote(first)}${closest === undefined ? '' : `, did you mean ${closest}?`}`,
-    { hint: `To run a program inside the sandbox: assay sandbox -- ${first}` },
+    {
+      hint:
+        closest === undefined
+          ? `To run a program inside the sandbox: assay sandbox -- ${first}`
+          : 'Try assay --help',
+    },
   );
 }
 

@@ -59,8 +59,13 @@ class Writer {
   }
 
   u64(value: number | bigint): void {
-    this.reserve(8);
-    this.at = this.bytes.writeBigUInt64LE(BigInt(value), this.at);
+    if (typeof value === 'bigint') {
+      this.reserve(8);
+      this.at = this.bytes.writeBigUInt64LE(value, this.at);
+      return;
+    }
+    this.u32(value % 2 ** 32);
+    this.u32(Math.floor(value / 2 ** 32));
   }
 
   string(text: string): void {

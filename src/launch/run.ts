@@ -111,7 +111,7 @@ function toRefusal(line: RefusalLine, plan: Plan): Refusal {
   return {
     op: line.op,
     path: line.path,
-    rule: plan.launch.brokerRules.find(({ id }) => id === line.rule)?.rule,
+    rule: plan.launch.brokerRules.find(({ id, effect }) => id === line.rule && effect !== 'lift')?.rule,
     isHidden: false,
   };
 }

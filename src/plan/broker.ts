@@ -33,18 +33,22 @@ export interface BrokerOptions {
 
 export function planBrokerRules({ policy, tree, privateTmp }: BrokerOptions): BrokerRule[] {
   const rules: BrokerRule[] = [];
+  let id = 0;
   const add = (effect: BrokerRule['effect'], ops: number, pattern: string, rule: FsRule): void => {
-    rules.push({ id: rules.length + 1, effect, ops, pattern, rule });
+    rules.push({ id: ++id, effect, ops, pattern, rule });
   };
-  const lifting = new Set<FsRule>();
+  // The system's own rules name devices and the private tmp, never configuration.
+  const naming = policy.fs.filter((rule) => rule.effect === 'allow' && rule.rights.includes('write') && !isSystemRule(rule));
   for (const rule of policy.fs) {
     // A denied place is denied as a socket, too.
     const extra = rule.effect === 'deny' ? CONNECT : 0;
     const pattern = isSystemRule(rule) || rule.effect === 'config' ? rule.pattern : canonicalPattern(rule.pattern, tree);
     add(EFFECTS[rule.effect], rightBits(rule.rights) | extra, pattern, rule);
-    for (const lift of liftedBy(rule, policy.fs)) lifting.add(lift);
+    if (naming.length === 0) continue;
+    // A lift bears the number of the one rule that it lifts.
+    for (const lift of liftedBy(rule, naming))
+      rules.push({ id, effect: 'lift', ops: WRITE, pattern: canonicalPattern(lift.pattern, tree), rule: lift });
   }
-  for (const rule of lifting) add('lift', WRITE, canonicalPattern(rule.pattern, tree), rule);
   for (const rule of policy.unix) add('allow', CONNECT, canonicalPattern(rule.pattern, tree), rule);
   const first = policy.fs[0];
   if (first) for (const path of privateTmp) add('allow', READ | WRITE | EXEC | CONNECT, path, first);

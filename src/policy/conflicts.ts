@@ -32,6 +32,16 @@ export function findConflicts(policy: Pick<Policy, 'fs'>): Conflict[] {
 function doConflict(deny: FsRule, allow: FsRule): boolean {
   return (
     deny.rights.some((right) => allow.rights.includes(right)) &&
-    canOverlap(deny.pattern, allow.pattern)
+    (areLiteral(deny, allow) ? areNested(deny.pattern, allow.pattern) : canOverlap(deny.pattern, allow.pattern))
   );
+}
+
+/** Nearly all pairs are plain paths, and every start compares them all. */
+function areLiteral(deny: FsRule, allow: FsRule): boolean {
+  return isLiteral(deny.pattern) && isLiteral(allow.pattern);
+}
+
+function areNested(first: string, second: string): boolean {
+  const [short, long] = first.length < second.length ? [first, second] : [second, first];
+  return long.startsWith(short) && (long.length === short.length || long[short.length] === '/' || short === '/');
 }

@@ -53,7 +53,8 @@ export function canMatchBelow(pattern: string, dir: string): boolean {
 
 /** Does the pattern name exactly one place? */
 export function isLiteral(pattern: string): boolean {
-  return !/[*?[]/.test(pattern.replace(/\\./gs, ''));
+  const bare = pattern.includes('\\') ? pattern.replace(/\\./gs, '') : pattern;
+  return !/[*?[]/.test(bare);
 }
 
 /** The longest leading directory without a wildcard, unescaped; for a literal pattern the path itself. */

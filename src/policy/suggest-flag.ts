@@ -43,7 +43,7 @@ export function suggestAllow(
 }
 
 /** A path as a policy entry, with `${CWD}` or `~` where it starts with one. */
-function abbreviatePath(path: string, { cwd, home }: Variables): string {
+export function abbreviatePath(path: string, { cwd, home }: Variables): string {
   const inCwd = stripPrefix(path, cwd);
   if (inCwd !== undefined) return `\${CWD}${escapeLiteral(inCwd)}`;
   const inHome = stripPrefix(path, home);

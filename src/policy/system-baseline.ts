@@ -196,10 +196,7 @@ const DEVICES = [
   '/dev/tty',
   '/dev/ptmx',
   '/dev/pts',
-  '/dev/fd',
-  '/dev/stdin',
-  '/dev/stdout',
-  '/dev/stderr',
+  // not /dev/fd and /dev/std*: those are links to whatever the program was given, which may be a file outside
 ];
 
 export const SYSTEM_BASELINE: PolicyData = {

@@ -52,7 +52,7 @@ function readEnvRules(flags: ParsedCommand['flags'], policy: EnvRules): EnvRules
     mode,
     isExecStripped: policy.isExecStripped || flags.has('env-strip-exec'),
     isPathSafe: policy.isPathSafe || flags.has('env-safe-path'),
-    allow: [...policy.allow, ...flags.list('env-allow').flatMap((names) => names.split(','))],
+    allow: [...policy.allow, ...flags.list('env-allow')],
   };
 }
 

@@ -1,0 +1,45 @@
+import { run as runSandboxCommand } from './commands/sandbox.ts';
+import { type ParsedCommand, parseCommandLine } from './parse.ts';
+
+type Run = (parsed: ParsedCommand) => Promise<number>;
+
+/** Only what a plain `assay sandbox` needs is loaded with this file; every other command brings itself. */
+async function findRun(command: string): Promise<Run> {
+  switch (command) {
+    case 'sandbox':
+      return runSandboxCommand;
+    case 'policy check':
+      return (await import('./commands/policy-check.ts')).run;
+    case 'policy explain':
+      return (await import('./commands/policy-explain.ts')).run;
+    case 'policy presets':
+      return (await import('./commands/policy-presets.ts')).run;
+    case 'policy schema':
+      return (await import('./commands/policy-schema.ts')).run;
+    case 'doctor':
+      return (await import('./commands/doctor.ts')).run;
+    case 'selftest':
+      return (await import('./commands/selftest.ts')).run;
+    case 'completion':
+      return (await import('./commands/completion.ts')).run;
+    case 'version':
+      return (await import('./commands/version.ts')).run;
+    default:
+      return (await import('./commands/help.ts')).run;
+  }
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  try {
+    const parsed = parseCommandLine(args);
+    const run = await findRun(parsed.command.join(' '));
+    return await run(parsed);
+  } catch (error) {
+    const { printError } = await import('./print-error.ts');
+    return printError(error);
+  }
+}
+
+void main(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});
