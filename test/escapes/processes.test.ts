@@ -1,0 +1,4 @@
+import { PROCESS_ATTACKS } from './attacks/processes.ts';
+import { declareAttacks } from './harness.ts';
+
+declareAttacks('other processes', PROCESS_ATTACKS);

@@ -1,0 +1,4 @@
+import { SYSCALL_ATTACKS } from './attacks/kernel.ts';
+import { declareAttacks } from './harness.ts';
+
+declareAttacks('system calls', SYSCALL_ATTACKS);
