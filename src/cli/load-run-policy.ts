@@ -61,7 +61,7 @@ function readPolicyFile(file: string): string {
   }
 }
 
-async function openFiles(file: string | undefined): Promise<PolicyFiles | undefined> {
+export async function openFiles(file: string | undefined): Promise<PolicyFiles | undefined> {
   if (file === undefined) return undefined;
   const parse = await choosePolicyParser(readPolicyFile(file), file);
   return { read: readPolicyFile, parse, locate: (path) => resolve(path) };

@@ -3,11 +3,11 @@ import { readUserName } from '../../host/guess-facts.ts';
 import { helperPath } from '../../launch/helper.ts';
 import { formatDoctorReport } from '../doctor/format.ts';
 import { DOCTOR_EXIT, makeDoctorReport } from '../doctor/report.ts';
-import type { Flags } from '../grammar.ts';
+import type { ParsedCommand } from '../parse.ts';
 import { VERSION } from '../version.ts';
 
 /** `assay doctor`: what this host can enforce, found by doing. */
-export function run({ flags }: { readonly flags: Flags<'doctor'> }): Promise<number> {
+export function run({ flags }: Pick<ParsedCommand, 'flags'>): Promise<number> {
   const probe = probeFacts({ helper: helperPath() });
   const report = makeDoctorReport({
     version: VERSION,
@@ -15,7 +15,7 @@ export function run({ flags }: { readonly flags: Flags<'doctor'> }): Promise<num
     probe,
   });
   process.stdout.write(
-    flags.json ? `${JSON.stringify(report, null, 2)}\n` : formatDoctorReport(report),
+    flags.has('json') ? `${JSON.stringify(report, null, 2)}\n` : formatDoctorReport(report),
   );
   return Promise.resolve(DOCTOR_EXIT[report.status]);
 }
