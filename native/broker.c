@@ -92,8 +92,13 @@ bool in_own_thread(const struct request *r, void (*perform)(const struct request
   return started;
 }
 
+/* Only a socket in blocking mode can make us wait. */
 static void connect_somewhere(const struct request *r) {
-  if (!in_own_thread(r, perform_connect)) answer(r, 0, -EAGAIN);
+  int sock = fetch_descriptor(r, (int)r->args[0]);
+  bool may_wait = sock >= 0 && !(fcntl(sock, F_GETFL) & O_NONBLOCK);
+  if (sock >= 0) close(sock);
+  if (!may_wait) perform_connect(r);
+  else if (!in_own_thread(r, perform_connect)) answer(r, 0, -EAGAIN);
 }
 
 /* ---- exec and fork: never performed here, only let go on or refused ---- */

@@ -136,6 +136,7 @@ static int open_checked(const struct request *r, const struct open_call *call, c
   struct broker *b = r->broker;
   uint32_t ops = open_ops(call, t->exists), rule = refusal_of(b, t, ops);
   const char *op = ops & OP_WRITE ? "write" : "read";
+  if (rule == NO_RULE && t->own_fd >= 0) return duplicate_own(r, call, t);
   if (rule) return note_refusal(b, op, t->path, rule, EACCES), -EACCES;
   if (!t->exists && !(call->flags & O_CREAT)) return -ENOENT;
   if (!t->exists && t->must_be_dir) return -EISDIR;

@@ -81,11 +81,12 @@ static void track_git_dir(struct broker *b, const struct target *t) {
 void guard_note(struct broker *b, const struct target *t) {
   struct stat st;
   if (!(b->plan->flags & PLAN_GIT_GUARD) || t->parent < 0 || is_in_private_tmp(b, t->path)) return;
-  bool is_head = !strcmp(t->name, "HEAD");
+  /* Any of these may be what turns a directory into a git directory. */
+  bool is_head = !strcmp(t->name, "HEAD") || !strcmp(t->name, "objects") || !strcmp(t->name, "refs") || !strcmp(t->name, "commondir");
   if (!is_head && !is_config_name(t->name) && strcmp(t->name, "commondir") && strcmp(t->name, ".git")) return;
   if (fstatat(t->parent, t->name, &st, AT_SYMLINK_NOFOLLOW)) return;
   if (is_head) track_git_dir(b, t);
-  else inode_set_add(b, &b->created_configs, &st);
+  if (strcmp(t->name, "HEAD")) inode_set_add(b, &b->created_configs, &st);
 }
 
 /* The directories are held open, so a repository that was moved is reported where it is now. */

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 enum record {
-  REC_FLAGS = 1, REC_ARGV, REC_ENV, REC_CWD, REC_MOUNT, REC_LANDLOCK, REC_LANDLOCK_RULE, REC_FILTER,
-  REC_BROKER_RULE, REC_RLIMIT, REC_CGROUP, REC_TIMES, REC_SOFT_LIMIT, REC_BANNER, REC_TMP, REC_END,
+  REC_FLAGS = 1, REC_ARGV, REC_ENV, REC_CWD, REC_MOUNT, REC_LANDLOCK, REC_LANDLOCK_RULES, REC_FILTER,
+  REC_BROKER_RULES, REC_RLIMIT, REC_CGROUP, REC_TIMES, REC_SOFT_LIMIT, REC_BANNER, REC_TMP, REC_END,
 };
 
 struct reader {
@@ -75,13 +75,19 @@ static void take_mount(struct plan *plan, struct reader *r) {
   op->tree_fd = -1;
 }
 
-static void take_rule(struct plan *plan, struct reader *r) {
-  struct broker_rule *rule = APPEND(plan->rules, plan->rule_count);
-  rule->id = take_u32(r);
-  rule->effect = take_u32(r);
-  rule->ops = take_u32(r);
-  rule->pattern = take_string(r);
-  rule->literal_len = pattern_literal_len(rule->pattern, &rule->is_literal);
+static void take_landlock_rules(struct plan *plan, struct reader *r) {
+  uint64_t access = take_u64(r);
+  while (r->at < r->end) *APPEND(plan->ll_rules, plan->ll_rule_count) = (struct landlock_rule){access, take_string(r)};
+}
+
+/* A row of rules that differ in their pattern only; their ids count up. */
+static void take_broker_rules(struct plan *plan, struct reader *r) {
+  uint32_t id = take_u32(r), effect = take_u32(r), ops = take_u32(r);
+  while (r->at < r->end) {
+    struct broker_rule *rule = APPEND(plan->rules, plan->rule_count);
+    *rule = (struct broker_rule){.id = id++, .effect = effect, .ops = ops, .pattern = take_string(r)};
+    rule->literal_len = pattern_literal_len(rule->pattern, &rule->is_literal);
+  }
 }
 
 static void take_soft_limit(struct plan *plan, struct reader *r) {
@@ -104,18 +110,13 @@ static void take_record(struct plan *plan, uint32_t kind, struct reader *r) {
       plan->ll_net = take_u64(r);
       plan->ll_scope = take_u64(r);
       break;
-    case REC_LANDLOCK_RULE: {
-      struct landlock_rule *rule = APPEND(plan->ll_rules, plan->ll_rule_count);
-      rule->access = take_u64(r);
-      rule->path = take_string(r);
-      break;
-    }
+    case REC_LANDLOCK_RULES: take_landlock_rules(plan, r); break;
     case REC_FILTER:
       plan->filter = r->at;
       plan->filter_len = (size_t)(r->end - r->at);
       r->at = r->end;
       break;
-    case REC_BROKER_RULE: take_rule(plan, r); break;
+    case REC_BROKER_RULES: take_broker_rules(plan, r); break;
     case REC_RLIMIT: {
       struct rlimit_op *op = APPEND(plan->rlimits, plan->rlimit_count);
       op->resource = take_u32(r);

@@ -92,6 +92,17 @@ static bool is_on_proc(const struct request *r, int fd) {
   return !fstat(fd, &st) && st.st_dev == r->broker->proc_dev;
 }
 
+/* Our own entries in /proc are open to us and must not be to the caller: they lead to the plan and to the pipes. */
+static bool is_keeper_proc(const struct request *r, int fd) {
+  char path[PATH_CAP], task[64];
+  if (!is_on_proc(r, fd)) return false;
+  canonical_path(fd, path, sizeof path);
+  long pid = strncmp(path, "/proc/", 6) ? 0 : strtol(path + 6, NULL, 10);
+  if (pid <= 0) return false;
+  snprintf(task, sizeof task, "/proc/self/task/%ld", pid);
+  return pid == getpid() || !access(task, F_OK);
+}
+
 /* `self` and `thread-self` are ordinary links whose text depends on who reads them. */
 static bool proc_self_text(const struct request *r, const char *name, char *out, size_t cap) {
   pid_t group = thread_group(r->tid);
@@ -129,6 +140,7 @@ static int walk_slowly(const struct request *r, int at, const char *path) {
       at = open("/", O_PATH | O_CLOEXEC);
     }
     while (*p == '/') p++;
+    if (is_keeper_proc(r, at)) return close(at), -EACCES;
     if (!*p) return at;
     size_t len = strcspn(p, "/");
     if (len >= sizeof name) return close(at), -ENAMETOOLONG;
@@ -194,6 +206,7 @@ static int own_descriptor_number(const struct request *r, const char *dir, const
 /* The last name of the path, once its directory `at` is open. 0 = done, 1 = `rest` is to be walked from t->parent. */
 static int look_up(const struct request *r, struct target *t, int follow, char *rest, int *links) {
   char link[PATH_CAP];
+  if (is_keeper_proc(r, t->parent)) return -EACCES;
   t->object = openat(t->parent, t->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (t->object < 0) return errno == ENOENT ? 0 : -errno;
   if (fstat(t->object, &t->st)) return -errno;
@@ -262,6 +275,7 @@ int resolve(const struct request *r, int base, const char *path, int follow, str
       t->exists = true;
       t->must_be_dir = true;
       if (fstat(at, &t->st)) return -errno;
+      if (is_keeper_proc(r, at)) return release(t), -EACCES;
       break;
     }
     if (strlen(last) >= sizeof t->name) return close(at), -ENAMETOOLONG;

@@ -50,6 +50,7 @@ export function buildHelper(compiler, output) {
 async function bundle() {
   const { build } = await import('rolldown');
   rmSync(join(dist, 'chunks'), { recursive: true, force: true });
+  rmSync(join(dist, 'assay.cache'), { force: true });
   await build({
     cwd: root,
     input: { assay: 'src/cli/main.ts' },
@@ -66,6 +67,26 @@ async function bundle() {
   });
 }
 
+const WRAPPER = ['(function (exports, require, module, __filename, __dirname) {', '\n})'];
+
+// Compiling the program takes longer than running it; this keeps what the engine made of it the last time.
+const LOADER = `'use strict';
+const { readFileSync } = require('node:fs');
+const { Script } = require('node:vm');
+const { createRequire } = require('node:module');
+const dist = require('node:path').join(__dirname, '..', 'dist');
+const filename = dist + '/assay.cjs';
+let cachedData;
+try {
+  cachedData = readFileSync(dist + '/assay.cache');
+} catch {
+  // not made, or made by a build that was cut short: then it is compiled as usual
+}
+const source = ${JSON.stringify(WRAPPER[0])} + readFileSync(filename, 'utf8') + ${JSON.stringify(WRAPPER[1])};
+const script = new Script(source, { filename, cachedData });
+script.runInThisContext()({}, createRequire(filename), {}, filename, dist);
+`;
+
 /**
  * The launcher names node by its absolute path and drops the variables that steer node, so that nothing in PATH or in
  * the environment runs before assay does. They are kept under other names, for programs that are allowed to see them.
@@ -78,14 +99,31 @@ function writeLauncher() {
   // The kernel cuts the line at 255 bytes.
   const shebang = line.length < 250 ? line : '#!/usr/bin/env -S -u NODE_OPTIONS -u NODE_PATH node';
   const path = join(root, 'bin', 'assay.js');
-  writeFileSync(path, `${shebang}\n'use strict';\nrequire('../dist/assay.cjs');\n`);
-  chmodSync(path, 0o755);
+  writeFileSync(`${path}.new`, `${shebang}\n${LOADER}`);
+  chmodSync(`${path}.new`, 0o755);
+  renameSync(`${path}.new`, path);
+}
+
+/** Runs the main job once, in a process of its own, and keeps the compiled code of everything that it used. */
+function writeCodeCache() {
+  const program = `
+    const { readFileSync, writeFileSync } = require('node:fs');
+    const filename = ${JSON.stringify(join(dist, 'assay.cjs'))};
+    const source = ${JSON.stringify(WRAPPER[0])} + readFileSync(filename, 'utf8') + ${JSON.stringify(WRAPPER[1])};
+    const script = new (require('node:vm').Script)(source, { filename });
+    process.argv = [process.argv[0], filename, 'sandbox', '--quiet', '--', 'true'];
+    script.runInThisContext()({}, require('node:module').createRequire(filename), {}, filename, ${JSON.stringify(dist)});
+    process.on('exit', () => writeFileSync(${JSON.stringify(join(dist, 'assay.cache'))}, script.createCachedData()));
+  `;
+  const env = { ...process.env, NODE_OPTIONS: '' };
+  spawnSync(process.execPath, ['-e', program], { env, stdio: 'ignore', timeout: 30_000 });
 }
 
 async function main() {
   mkdirSync(dist, { recursive: true });
   if (existsSync(join(root, 'src'))) await bundle();
   buildHelper(findCompiler(), join(dist, 'assay-helper'));
+  writeCodeCache();
   writeLauncher();
 }
 

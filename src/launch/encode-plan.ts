@@ -1,5 +1,5 @@
 import { NAMESPACES } from '../host/facts.ts';
-import { type LaunchPlan, type MountOp, type PlanFlag, SOFT_LIMITS } from '../plan/plan.ts';
+import { type BrokerRule, type LaunchPlan, type MountOp, type PlanFlag, SOFT_LIMITS } from '../plan/plan.ts';
 
 /** The numbers of native/plan.c. */
 const RECORD = {
@@ -9,9 +9,9 @@ const RECORD = {
   cwd: 4,
   mount: 5,
   landlock: 6,
-  landlockRule: 7,
+  landlockRules: 7,
   filter: 8,
-  brokerRule: 9,
+  brokerRules: 9,
   rlimit: 10,
   cgroup: 11,
   times: 12,
@@ -75,6 +75,11 @@ class Writer {
     this.bytes[this.at++] = 0;
   }
 
+  /** Strings up to the end of the record, joined first: one copy is much quicker than many. */
+  strings(list: readonly string[]): void {
+    if (list.length > 0) this.string(list.join('\0'));
+  }
+
   begin(kind: number): void {
     this.u32(kind);
     this.u32(0);
@@ -126,20 +131,46 @@ function writeBoundary(writer: Writer, plan: LaunchPlan): void {
       writer.u64(landlock.net);
       writer.u64(landlock.scope);
     });
-    for (const rule of landlock.rules)
-      record(writer, RECORD.landlockRule, () => {
-        writer.u64(rule.access);
-        writer.string(rule.path);
+    for (const [access, rules] of groupBy(landlock.rules, ({ access }) => access))
+      record(writer, RECORD.landlockRules, () => {
+        writer.u64(access);
+        writer.strings(rules.map(({ path }) => path));
       });
   }
   if (plan.filter) record(writer, RECORD.filter, () => writer.raw(plan.filter ?? new Uint8Array()));
-  for (const rule of plan.brokerRules)
-    record(writer, RECORD.brokerRule, () => {
-      writer.u32(rule.id);
-      writer.u32(EFFECT[rule.effect]);
-      writer.u32(rule.ops);
-      writer.string(rule.pattern);
+  for (const rules of splitRuns(plan.brokerRules))
+    record(writer, RECORD.brokerRules, () => {
+      const [first] = rules;
+      writer.u32(first.id);
+      writer.u32(EFFECT[first.effect]);
+      writer.u32(first.ops);
+      writer.strings(rules.map(({ pattern }) => pattern));
     });
+}
+
+function groupBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}
+
+type Run = [BrokerRule, ...BrokerRule[]];
+
+/** Rules in a row that differ only in their pattern, with numbers in a row: a whole list is one record then. */
+function splitRuns(rules: readonly BrokerRule[]): Run[] {
+  const runs: Run[] = [];
+  let last: Run | undefined;
+  for (const rule of rules) {
+    const first = last?.[0];
+    const isNext = first && rule.effect === first.effect && rule.ops === first.ops && rule.id === first.id + (last?.length ?? 0);
+    if (last && isNext) last.push(rule);
+    else runs.push((last = [rule]));
+  }
+  return runs;
 }
 
 function writeLimits(writer: Writer, plan: LaunchPlan): void {
@@ -169,8 +200,8 @@ export function encodePlan(plan: LaunchPlan): Uint8Array {
   const writer = new Writer();
   writer.raw(Buffer.from('ASSAYPL1'));
   record(writer, RECORD.flags, () => writeFlags(writer, plan));
-  record(writer, RECORD.argv, () => plan.argv.forEach((text) => writer.string(text)));
-  record(writer, RECORD.env, () => plan.env.forEach(([name, value]) => writer.string(`${name}=${value}`)));
+  record(writer, RECORD.argv, () => writer.strings(plan.argv));
+  record(writer, RECORD.env, () => writer.strings(plan.env.map(([name, value]) => `${name}=${value}`)));
   record(writer, RECORD.cwd, () => writer.string(plan.cwd));
   record(writer, RECORD.tmp, () => writer.string(plan.privateTmp));
   writeBoundary(writer, plan);

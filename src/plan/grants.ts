@@ -17,6 +17,8 @@ export interface Grant {
   readonly written: string;
   readonly rights: number;
   readonly rule: FsRule;
+  /** A system directory, visible as it is. */
+  readonly isSystem: boolean;
   /** The rule has a wildcard: the kernel gets the directory above it, the broker keeps to the rule. */
   readonly isGlob: boolean;
 }
@@ -45,9 +47,10 @@ export function collectGrants(rules: readonly FsRule[], tree: FileTree): GrantLi
     if (rule.effect !== 'allow') continue;
     const isGlob = !isLiteral(rule.pattern);
     const written = isGlob ? literalPrefix(rule.pattern) : unescapeLiteral(rule.pattern);
-    const path = isSystemRule(rule) ? written : tree.realpath(written);
+    const isSystem = isSystemRule(rule);
+    const path = isSystem ? written : tree.realpath(written);
     if (path === null) absent.push(rule);
-    else grants.push({ path, written, rights: rightBits(rule.rights), rule, isGlob });
+    else grants.push({ path, written, rights: rightBits(rule.rights), rule, isGlob, isSystem });
   }
   return { grants, absent };
 }

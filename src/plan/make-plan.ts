@@ -5,7 +5,7 @@ import { isCatchAll, parseNetTarget } from '../policy/net-target.ts';
 import type { Policy, Variables } from '../policy/policy.ts';
 import { planBrokerRules } from './broker.ts';
 import { type FileTree, isAtOrBelow } from './file-tree.ts';
-import { collectGrants, type Grant, WRITE } from './grants.ts';
+import { collectGrants, type Grant, READ, WRITE } from './grants.ts';
 import { planLandlock } from './landlock.ts';
 import { type ActiveLayers, chooseLayers, type LayerChoice } from './layers.ts';
 import { type LimitPlan, planLimits } from './limits.ts';
@@ -147,6 +147,8 @@ export function makePlan(input: PlanInput): Plan {
   const { policy, variables, host, tree } = input;
   const active = chooseLayers(host, input.choice);
   const { grants, absent } = collectGrants(policy.fs, tree);
+  // A socket that may be connected to has to be seen; the kernel's file rights do not matter for it.
+  const sockets = collectGrants(policy.unix, tree).grants.map((grant) => ({ ...grant, rights: READ }));
   const needs = findNeeds(policy, grants, active);
   const network = planNetwork(policy, active);
   const { has } = active;
@@ -193,7 +195,7 @@ export function makePlan(input: PlanInput): Plan {
       privateTmp: insideTmp,
       mounts: has.mount
         ? planView({
-            grants,
+            grants: [...grants, ...sockets],
             tree,
             home: variables.home,
             cwd: variables.cwd,

@@ -72,7 +72,9 @@ function chooseLinks(grants: readonly Grant[], hidden: readonly string[]): Mount
 }
 
 /** The steps that turn the host's tree into what the program may see. */
-export function planView(options: ViewOptions): MountOp[] {
+export function planView(all: ViewOptions): MountOp[] {
+  // System directories need no mount of their own, and there are many.
+  const options = { ...all, grants: all.grants.filter(({ isSystem }) => !isSystem) };
   const { tmpdir, tmpLimit, tree } = options;
   const hidden = chooseHidden(options);
   const scoped: MountOp = tmpLimit

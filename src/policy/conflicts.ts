@@ -15,33 +15,46 @@ export interface Conflict {
 
 /** Every pair of rules that both cover some path with some right in common. The system baseline counts too. */
 export function findConflicts(policy: Pick<Policy, 'fs'>): Conflict[] {
-  const allows = policy.fs.filter((rule) => rule.effect === 'allow');
-  const denies = policy.fs.filter((rule) => rule.effect === 'deny' || rule.effect === 'protect');
-  return denies.flatMap((deny) =>
-    allows
-      .filter((allow) => doConflict(deny, allow))
-      .map((allow) => ({
-        deny,
-        allow,
-        isGlob: !isLiteral(deny.pattern) || !isLiteral(allow.pattern),
-        isTotal: matchPattern(deny.pattern, literalPrefix(allow.pattern)),
-      })),
-  );
+  const allows: Candidate[] = [];
+  const denies: Candidate[] = [];
+  for (const rule of policy.fs) {
+    if (rule.effect === 'allow') allows.push(toCandidate(rule));
+    else if (rule.effect !== 'config') denies.push(toCandidate(rule));
+  }
+  const conflicts: Conflict[] = [];
+  for (const deny of denies)
+    for (const allow of allows)
+      if (doConflict(deny, allow))
+        conflicts.push({
+          deny: deny.rule,
+          allow: allow.rule,
+          isGlob: !deny.isPlain || !allow.isPlain,
+          isTotal: matchPattern(deny.rule.pattern, literalPrefix(allow.rule.pattern)),
+        });
+  return conflicts;
 }
 
-function doConflict(deny: FsRule, allow: FsRule): boolean {
-  return (
-    deny.rights.some((right) => allow.rights.includes(right)) &&
-    (areLiteral(deny, allow) ? areNested(deny.pattern, allow.pattern) : canOverlap(deny.pattern, allow.pattern))
-  );
+interface Candidate {
+  readonly rule: FsRule;
+  /** Without a wildcard. Nearly all are, and every start compares every pair. */
+  readonly isPlain: boolean;
 }
 
-/** Nearly all pairs are plain paths, and every start compares them all. */
-function areLiteral(deny: FsRule, allow: FsRule): boolean {
-  return isLiteral(deny.pattern) && isLiteral(allow.pattern);
+function toCandidate(rule: FsRule): Candidate {
+  return { rule, isPlain: isLiteral(rule.pattern) };
+}
+
+function doConflict(deny: Candidate, allow: Candidate): boolean {
+  const first = deny.rule.pattern;
+  const second = allow.rule.pattern;
+  const isMet = deny.isPlain && allow.isPlain ? areNested(first, second) : canOverlap(first, second);
+  return isMet && deny.rule.rights.some((right) => allow.rule.rights.includes(right));
 }
 
 function areNested(first: string, second: string): boolean {
-  const [short, long] = first.length < second.length ? [first, second] : [second, first];
-  return long.startsWith(short) && (long.length === short.length || long[short.length] === '/' || short === '/');
+  return first.length < second.length ? isBelow(second, first) : isBelow(first, second);
+}
+
+function isBelow(path: string, dir: string): boolean {
+  return path.startsWith(dir) && (path.length === dir.length || path[dir.length] === '/' || dir === '/');
 }

@@ -4,7 +4,6 @@ import {
   EBUSY,
   hasAny,
   hasNone,
-  isNonNull,
   isOneOf,
   notify,
   refuse,
