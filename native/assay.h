@@ -12,7 +12,7 @@
 
 enum namespace_bit { NS_USER = 1, NS_MOUNT = 2, NS_PID = 4, NS_IPC = 8, NS_NET = 16 };
 
-enum mount_kind { MOUNT_HIDE = 1, MOUNT_BIND, MOUNT_MASK, MOUNT_TMPFS, MOUNT_SYMLINK, MOUNT_PROC, MOUNT_DEVPTS };
+enum mount_kind { MOUNT_HIDE = 1, MOUNT_BIND, MOUNT_MASK, MOUNT_TMPFS, MOUNT_SYMLINK, MOUNT_PROC, MOUNT_DEVPTS, MOUNT_DIRECTORY };
 enum mount_flag { BIND_WRITABLE = 1, BIND_EXEC = 2 };
 
 struct mount_op {

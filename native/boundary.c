@@ -150,6 +150,7 @@ static void perform_mount(const struct mount_op *op, const char **mask_home) {
       make_parents(op->path);
       if (symlink(op->source, op->path) && errno != EEXIST) die_errno("mount", op->path);
       break;
+    case MOUNT_DIRECTORY: make_mount_point(op->path, S_IFDIR); break;
     case MOUNT_PROC: mount_proc(op); break;
     case MOUNT_DEVPTS:
       if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"))

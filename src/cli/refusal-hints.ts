@@ -18,25 +18,31 @@ function describe({ op, path, rule, isHidden }: Refusal, variables: Variables): 
   return `${isHidden ? 'hidden' : 'refused'}: ${op} ${shown}${why}`;
 }
 
+interface Hint {
+  readonly refusal: Refusal;
+  readonly way: string;
+}
+
+function findWay(refusal: Refusal, policy: Policy, variables: Variables): string {
+  const { flag, policyLine } = suggestAllow(toRefusedOp(refusal.op), refusal.path, { policy, variables });
+  const line = policyLine && `the policy line ${policyLine}`;
+  if (flag === undefined) return line ?? '';
+  return refusal.rule?.effect === 'config' && line ? `${flag}, or ${line}` : flag;
+}
+
+/** What can be allowed comes first, and what was refused before what is merely out of sight. */
+function rank({ refusal, way }: Hint): number {
+  return (refusal.isHidden ? 2 : 0) + (way ? 0 : 1);
+}
+
 /** One line for each refused place, with the flag or the policy line that would allow it. */
-export function makeRefusalHints(
-  result: RunResult,
-  policy: Policy,
-  variables: Variables,
-): string[] {
+export function makeRefusalHints(result: RunResult, policy: Policy, variables: Variables): string[] {
   const limit = policy.isDefault ? 1 : MAX_LINES;
-  // A refusal says more than a probe for something that is out of sight.
-  const sorted = result.refusals.toSorted((a, b) => Number(a.isHidden) - Number(b.isHidden));
-  const lines = sorted.slice(0, limit).map((refusal) => {
-    const { flag, policyLine } = suggestAllow(toRefusedOp(refusal.op), refusal.path, {
-      policy,
-      variables,
-    });
-    const way = flag ?? (policyLine && `policy line ${policyLine}`);
-    const both =
-      refusal.rule?.effect === 'config' && policyLine ? `, or the policy line ${policyLine}` : '';
-    return `assay: ${describe(refusal, variables)}${way ? `; allow it with ${way}${both}` : ''}`;
-  });
+  const hints = result.refusals.map((refusal) => ({ refusal, way: findWay(refusal, policy, variables) }));
+  const sorted = hints.toSorted((a, b) => rank(a) - rank(b));
+  const lines = sorted
+    .slice(0, limit)
+    .map(({ refusal, way }) => `assay: ${describe(refusal, variables)}${way ? `; allow it with ${way}` : ''}`);
   const more = sorted.length - lines.length;
   const last = lines.length - 1;
   if (more > 0 && last >= 0) lines[last] += ` (and ${more} more; --json lists all)`;

@@ -21,7 +21,7 @@ const RECORD = {
   end: 16,
 } as const;
 
-const MOUNT_KIND = { hide: 1, bind: 2, mask: 3, tmpfs: 4, symlink: 5, proc: 6, devpts: 7 } as const;
+const MOUNT_KIND = { hide: 1, bind: 2, mask: 3, tmpfs: 4, symlink: 5, proc: 6, devpts: 7, directory: 8 } as const;
 const EFFECT = { allow: 1, deny: 2, protect: 3, lift: 4 } as const;
 const FLAG: Readonly<Record<PlanFlag, number>> = {
   hasLoopback: 1,

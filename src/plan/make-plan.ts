@@ -172,6 +172,20 @@ export function makePlan(input: PlanInput): Plan {
   const tmpLimit =
     policy.limits.diskBytes === undefined ? null : { sizeBytes: policy.limits.diskBytes, inodes: policy.limits.files ?? 0 };
   const tmpGrants = tmpPaths.map((path) => ({ path, rights: 7 }));
+  const mounts = has.mount
+    ? planView({
+        grants: [...grants, ...sockets],
+        tree,
+        home: variables.home,
+        cwd: variables.cwd,
+        tmpdir: variables.tmpdir,
+        tmpLimit,
+        ...findPinned(needs, policy, input, has.broker),
+        proc: has.pid ? { pidMax: limits.pidMax } : null,
+      })
+    : [];
+  // What hides a directory is ours and empty, so it may be listed.
+  const hidingGrants = mounts.flatMap((op) => (op.kind === 'hide' ? [{ path: op.path, rights: READ }] : []));
   return {
     launch: {
       flags: {
@@ -193,20 +207,9 @@ export function makePlan(input: PlanInput): Plan {
       env: input.env,
       cwd: variables.cwd,
       privateTmp: insideTmp,
-      mounts: has.mount
-        ? planView({
-            grants: [...grants, ...sockets],
-            tree,
-            home: variables.home,
-            cwd: variables.cwd,
-            tmpdir: variables.tmpdir,
-            tmpLimit,
-            ...findPinned(needs, policy, input, has.broker),
-            proc: has.pid ? { pidMax: limits.pidMax } : null,
-          })
-        : [],
+      mounts,
       landlock: active.landlockAbi
-        ? planLandlock({ abi: active.landlockAbi, grants: [...grants, ...tmpGrants], isNetworkRefused: network === 'none' })
+        ? planLandlock({ abi: active.landlockAbi, grants: [...grants, ...tmpGrants, ...hidingGrants], isNetworkRefused: network === 'none' })
         : null,
       filter: has.seccomp ? compileFilter(planFilter(host.arch, { policy, active, needs, network })) : null,
       brokerRules: has.broker ? planBrokerRules({ policy, tree, privateTmp: tmpPaths }) : [],

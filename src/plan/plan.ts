@@ -37,6 +37,8 @@ export interface Degradation {
 export type MountOp =
   /** Replace a directory by an empty read-only one; only what later steps expose is visible in it. */
   | { readonly kind: 'hide'; readonly path: string }
+  /** An empty directory inside a hidden one. */
+  | { readonly kind: 'directory'; readonly path: string }
   /** Show the host's `source` at `path`, inside a hidden or read-only place. */
   | {
       readonly kind: 'bind';

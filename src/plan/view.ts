@@ -26,16 +26,21 @@ export interface ViewOptions {
 
 const SHM_BYTES = 1 << 30;
 
-function chooseHidden({ grants, tree, home, cwd }: ViewOptions): string[] {
+function chooseHidden({ grants, tree, home }: ViewOptions): string[] {
   const isWhole = (dir: string): boolean => grants.some(({ path, isGlob }) => !isGlob && isAtOrBelow(dir, path));
   const hidden = tree.topDirectories.filter((dir) => !SYSTEM_DIRECTORIES.has(dir) && !isWhole(dir));
   const isHidden = (path: string): boolean => hidden.some((dir) => isAtOrBelow(path, dir));
   const realHome = tree.realpath(home);
   // A home inside a system directory, such as that of a service account.
   if (realHome !== null && realHome.split('/').length > 2 && !isHidden(realHome) && !isWhole(realHome)) hidden.push(realHome);
-  // A working directory that no rule shows is an empty one.
-  if (isHidden(cwd) && !isWhole(cwd)) hidden.push(cwd);
   return hidden;
+}
+
+/** A home or a working directory that no rule shows is there all the same, and empty. */
+function chooseEmpty({ home, cwd }: ViewOptions, hidden: readonly string[]): MountOp[] {
+  return [home, cwd]
+    .filter((path) => hidden.some((dir) => path !== dir && isAtOrBelow(path, dir)))
+    .map((path) => ({ kind: 'directory', path }));
 }
 
 /** Granted places that have to be mounted: those inside hidden directories, and writable ones, since all else is read-only. */
@@ -81,7 +86,7 @@ export function planView(all: ViewOptions): MountOp[] {
     ? { kind: 'tmpfs', path: '/tmp', ...tmpLimit, isShared: false }
     : { kind: 'bind', source: tmpdir, path: '/tmp', isWritable: true, canExec: true };
   const binds = chooseBinds(options, hidden).filter((op) => op.kind === 'bind' && op.path !== '/tmp');
-  const ops: MountOp[] = [...hidden.toSorted().map((path): MountOp => ({ kind: 'hide', path })), scoped, ...binds];
+  const ops: MountOp[] = [...hidden.toSorted().map((path): MountOp => ({ kind: 'hide', path })), scoped, ...binds, ...chooseEmpty(options, hidden)];
   if (tree.kind('/var/tmp') === 'directory' && !tmpLimit)
     ops.push({ kind: 'bind', source: tmpdir, path: '/var/tmp', isWritable: true, canExec: true });
   if (tree.kind('/dev/shm') === 'directory')
