@@ -232,7 +232,7 @@ _Noreturn void run_keeper(struct plan *plan, struct keeper_pipes pipes) {
   if (plan->namespaces & NS_PID) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   else prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   int children = watch_children();
-  wait_for_go(pipes.to_keeper);
+  if (plan->cgroup_count) wait_for_go(pipes.to_keeper); /* until the supervisor has put us into them */
   confine(plan);
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) die_errno("keeper", "socketpair");
   keeper.program = fork();

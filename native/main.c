@@ -114,8 +114,10 @@ static void start_keeper(struct supervisor *s) {
   close(up[1]);
   s->to_keeper = down[1];
   s->from_keeper = up[0];
-  join_cgroups(s);
-  command_keeper(s, 'G', 0);
+  if (s->plan.cgroup_count) {
+    join_cgroups(s);
+    command_keeper(s, 'G', 0);
+  }
 }
 
 /* The program stopped itself or was stopped by the terminal: the whole job stops, so that the shell takes over. */

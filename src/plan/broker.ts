@@ -42,7 +42,7 @@ export function planBrokerRules({ policy, tree, privateTmp }: BrokerOptions): Br
   for (const rule of policy.fs) {
     // A denied place is denied as a socket, too.
     const extra = rule.effect === 'deny' ? CONNECT : 0;
-    const pattern = isSystemRule(rule) || rule.effect === 'config' ? rule.pattern : canonicalPattern(rule.pattern, tree);
+    const pattern = isSystemRule(rule) || (rule.effect === 'config' && rule.pattern.startsWith('/**')) ? rule.pattern : canonicalPattern(rule.pattern, tree);
     add(EFFECTS[rule.effect], rightBits(rule.rights) | extra, pattern, rule);
     if (naming.length === 0) continue;
     // A lift bears the number of the one rule that it lifts.

@@ -1,6 +1,7 @@
 import { AssayError } from '../../core/errors.ts';
 import { guessFacts } from '../../host/guess-facts.ts';
 import { readHostTree } from '../../launch/host-tree.ts';
+import { findRepositoryRules } from '../../launch/repository.ts';
 import { runSandbox, type RunResult } from '../../launch/run.ts';
 import { findToolchainRules } from '../../launch/toolchain.ts';
 import { filterEnvironment } from '../../plan/environment.ts';
@@ -119,7 +120,11 @@ export async function run({ flags, rest }: ParsedCommand): Promise<number> {
   const callerEnv = readCallerEnvironment();
   const policy: Policy = {
     ...loaded,
-    fs: [...loaded.fs, ...findToolchainRules({ command, env: callerEnv, home: variables.home, cwd: variables.cwd, tree })],
+    fs: [
+      ...loaded.fs,
+      ...findRepositoryRules(variables.cwd),
+      ...findToolchainRules({ command, env: callerEnv, home: variables.home, cwd: variables.cwd, tree }),
+    ],
     env: readEnvRules(flags, loaded.env),
     limits: { ...loaded.limits, ...readLimits(flags) },
   };

@@ -4,7 +4,9 @@ import type { FsRight } from '../../policy/policy.ts';
 import { type Attack, saysGot, type Target, tellsSecret } from './attack.ts';
 import type { Stage, StageFacts } from './stage.ts';
 
-type FileFact = { [Name in keyof StageFacts]: StageFacts[Name] extends string ? Name : never }[keyof StageFacts];
+type FileFact = {
+  [Name in keyof StageFacts]: StageFacts[Name] extends string ? Name : never;
+}[keyof StageFacts];
 
 function on(op: FsRight, name: FileFact): (stage: Stage) => Target {
   return ({ facts }) => ({ kind: 'file', op, path: facts[name] });
@@ -20,7 +22,11 @@ const NOT_WRITABLE = 'the planted file cannot be changed this way here';
 type ReadAttack = Pick<Attack, 'id' | 'title' | 'program' | 'prepare' | 'isWorkspaceWritten'>;
 
 const READS: readonly ReadAttack[] = [
-  { id: 'read-outside', title: 'read a file outside the workspace', program: 'say(fs.readFileSync(S.secretFile, "latin1"));' },
+  {
+    id: 'read-outside',
+    title: 'read a file outside the workspace',
+    program: 'say(fs.readFileSync(S.secretFile, "latin1"));',
+  },
   {
     id: 'read-dotdot',
     title: 'read it through ..',
@@ -40,13 +46,15 @@ const READS: readonly ReadAttack[] = [
   {
     id: 'read-hard-link',
     title: 'link it into the workspace and read that',
-    program: 'fs.linkSync(S.secretFile, S.work + "/link.txt"); say(fs.readFileSync(S.work + "/link.txt", "latin1"));',
+    program:
+      'fs.linkSync(S.secretFile, S.work + "/link.txt"); say(fs.readFileSync(S.work + "/link.txt", "latin1"));',
     isWorkspaceWritten: true,
   },
   {
     id: 'read-rename',
     title: 'move it into the workspace and read that',
-    program: 'fs.renameSync(S.secretFile, S.work + "/moved.txt"); say(fs.readFileSync(S.work + "/moved.txt", "latin1"));',
+    program:
+      'fs.renameSync(S.secretFile, S.work + "/moved.txt"); say(fs.readFileSync(S.work + "/moved.txt", "latin1"));',
     isWorkspaceWritten: true,
   },
 ];
@@ -171,11 +179,22 @@ function plants(id: string, title: string, file: string, extra = ''): Attack {
 
 const CONFIG: Attack[] = [
   plants('config-git-hook', 'plant a git hook', '.git/hooks/pre-commit'),
-  plants('config-git-moved', 'move .git away and plant a hook in a new one', '.git/hooks/pre-commit', 'fs.renameSync(S.work + "/.git", S.work + "/old"); '),
+  plants(
+    'config-git-moved',
+    'move .git away and plant a hook in a new one',
+    '.git/hooks/pre-commit',
+    'fs.renameSync(S.work + "/.git", S.work + "/old"); ',
+  ),
   plants('config-git-config', 'rewrite .git/config', '.git/config'),
   plants('config-editor', 'plant an editor task', '.vscode/tasks.json'),
   plants('config-agent', 'plant an agent server', '.mcp.json'),
   plants('config-shell', 'plant a shell start-up file', '.envrc'),
 ];
 
-export const FILE_ATTACKS: readonly Attack[] = [...OUTSIDE_READS, ...OTHER_READS, ...OUTSIDE_WRITES, KERNEL_WRITE, ...CONFIG];
+export const FILE_ATTACKS: readonly Attack[] = [
+  ...OUTSIDE_READS,
+  ...OTHER_READS,
+  ...OUTSIDE_WRITES,
+  KERNEL_WRITE,
+  ...CONFIG,
+];

@@ -1,7 +1,12 @@
 import { type Attack, saysGot } from './attack.ts';
 
 /** System calls whose numbers differ between the architectures. */
-const NUMBERS: Readonly<Record<'add_key' | 'bpf' | 'perf_event_open' | 'userfaultfd', readonly [x64: number, arm64: number]>> = {
+const NUMBERS: Readonly<
+  Record<
+    'add_key' | 'bpf' | 'perf_event_open' | 'userfaultfd',
+    readonly [x64: number, arm64: number]
+  >
+> = {
   add_key: [248, 217],
   bpf: [321, 280],
   perf_event_open: [298, 241],
@@ -33,7 +38,8 @@ const CALLS: readonly Call[] = [
     id: 'mount',
     title: 'prepare a file system to mount',
     // A context for a file system, which is never attached anywhere.
-    program: 'r = libc.syscall(430, b"tmpfs", 0)\nif r < 0:\n    libc.unshare(0x10020000)\n    r = libc.syscall(430, b"tmpfs", 0)',
+    program:
+      'r = libc.syscall(430, b"tmpfs", 0)\nif r < 0:\n    libc.unshare(0x10020000)\n    r = libc.syscall(430, b"tmpfs", 0)',
     vacuous: 'nothing can be mounted here anyway',
   },
   {

@@ -26,7 +26,8 @@ setTimeout(() => { if (kids.filter((kid) => kid.pid && kid.exitCode === null && 
     language: 'node',
     flags: ['--limit-memory', '256M'],
     // Held for a while, since a soft limit is measured ten times a second.
-    program: 'const parts = []; for (let i = 0; i < 12; i++) parts.push(Buffer.alloc(40 << 20, 1)); setTimeout(() => { if (parts.length === 12) say("got"); }, 800);',
+    program:
+      'const parts = []; for (let i = 0; i < 12; i++) parts.push(Buffer.alloc(40 << 20, 1)); setTimeout(() => { if (parts.length === 12) say("got"); }, 800);',
     isThrough: saysGot,
     vacuous: 'there is not so much memory here',
   },
@@ -48,7 +49,8 @@ setTimeout(() => say("got"), 800);`,
     class: 'exhaust',
     language: 'node',
     flags: ['--limit-files', '50'],
-    program: 'for (let i = 0; i < 200; i++) fs.writeFileSync(process.env.TMPDIR + "/file" + i, ""); say("got");',
+    program:
+      'for (let i = 0; i < 200; i++) fs.writeFileSync(process.env.TMPDIR + "/file" + i, ""); say("got");',
     isThrough: saysGot,
     vacuous: 'so many files cannot be made here',
   },
@@ -63,19 +65,6 @@ setTimeout(() => say("got"), 800);`,
     vacuous: 'the program does not run that long here',
   },
 ];
-
-function plantsOutside(id: string, title: string, fact: 'tmpPlant' | 'shmPlant', vacuous: string): Attack {
-  return {
-    id,
-    title,
-    class: 'persist',
-    language: 'node',
-    program: `fs.writeFileSync(S.${fact}, S.token);`,
-    isThrough: (_, { facts }) => existsSync(facts[fact]),
-    target: ({ facts }) => ({ kind: 'file', op: 'write', path: facts[fact] }),
-    vacuous,
-  };
-}
 
 const PERSIST: Attack[] = [
   {
@@ -94,8 +83,26 @@ setTimeout(() => process.exit(0), 300);`,
     },
     vacuous: 'a daemon does not stay here anyway',
   },
-  plantsOutside('leave-tmp', 'leave a file behind in /tmp', 'tmpPlant', '/tmp cannot be written here'),
-  plantsOutside('leave-shm', 'leave a file behind in /dev/shm', 'shmPlant', '/dev/shm cannot be written here'),
+  {
+    id: 'leave-tmp',
+    title: 'leave a file behind in /tmp',
+    class: 'persist',
+    language: 'node',
+    program: 'fs.writeFileSync(S.tmpPlant, S.token);',
+    isThrough: (_, { facts }) => existsSync(facts.tmpPlant),
+    target: ({ facts }) => ({ kind: 'file', op: 'write', path: facts.tmpPlant }),
+    vacuous: '/tmp cannot be written here',
+  },
+  {
+    id: 'leave-shm',
+    title: 'leave a file behind in /dev/shm',
+    class: 'persist',
+    language: 'node',
+    program: 'fs.writeFileSync(S.shmPlant, S.token);',
+    isThrough: (_, { facts }) => existsSync(facts.shmPlant),
+    // Every policy allows /dev/shm, and means a private one: no target here.
+    vacuous: '/dev/shm cannot be written here',
+  },
 ];
 
 export const LIMIT_ATTACKS: readonly Attack[] = [...EXHAUST, ...PERSIST];

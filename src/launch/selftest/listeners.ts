@@ -33,15 +33,25 @@ function bindUdp(socket: UdpSocket): Promise<number> {
 }
 
 /** The doors of the host that attacks knock at. Loopback and local sockets only. */
-export async function openListeners({ socketPath, abstractName, received }: ListenerOptions): Promise<Listeners> {
+export async function openListeners({
+  socketPath,
+  abstractName,
+  received,
+}: ListenerOptions): Promise<Listeners> {
   const sockets = new Set<Socket>();
-  const note = (via: string) => (data: Buffer) => void received.add(`${via} ${data.toString('latin1')}`);
+  const note = (via: string) => (data: Buffer) =>
+    void received.add(`${via} ${data.toString('latin1')}`);
   const makeServer = (via: string): Server =>
     createServer((socket) => {
       sockets.add(socket);
       socket.on('data', note(via)).on('error', () => {}); // a program that is ended in mid-sentence
     });
-  const servers = { tcp: makeServer('tcp'), tcp6: makeServer('tcp6'), unix: makeServer('unix'), abstract: makeServer('abstract') };
+  const servers = {
+    tcp: makeServer('tcp'),
+    tcp6: makeServer('tcp6'),
+    unix: makeServer('unix'),
+    abstract: makeServer('abstract'),
+  };
   const udp = createSocket('udp4').on('message', note('udp'));
   const tcpPort = await listen(servers.tcp, { host: '127.0.0.1', port: 0 });
   const tcp6Port = await listen(servers.tcp6, { host: '::1', port: 0 });
@@ -52,7 +62,9 @@ export async function openListeners({ socketPath, abstractName, received }: List
     ports: { tcpPort, tcp6Port, udpPort },
     async close() {
       for (const socket of sockets) socket.destroy();
-      const closing = Object.values(servers).map((server) => new Promise((done) => server.close(done)));
+      const closing = Object.values(servers).map(
+        (server) => new Promise((done) => server.close(done)),
+      );
       closing.push(new Promise((done) => udp.close(() => done(undefined))));
       await Promise.all(closing);
     },

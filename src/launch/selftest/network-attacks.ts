@@ -18,12 +18,23 @@ function dials(where: string): string {
 const NO_LISTENER = 'nothing can listen there on this host';
 
 const INTERNET: Attack[] = [
-  { id: 'tcp-loopback', title: 'connect to a server on the host (TCP)', program: dials('S.tcpPort, "127.0.0.1"'), isThrough: arrives('tcp') },
-  { id: 'tcp6-loopback', title: 'connect to a server on the host (TCP, IPv6)', program: dials('S.tcp6Port, "::1"'), isThrough: arrives('tcp6') },
+  {
+    id: 'tcp-loopback',
+    title: 'connect to a server on the host (TCP)',
+    program: dials('S.tcpPort, "127.0.0.1"'),
+    isThrough: arrives('tcp'),
+  },
+  {
+    id: 'tcp6-loopback',
+    title: 'connect to a server on the host (TCP, IPv6)',
+    program: dials('S.tcp6Port, "::1"'),
+    isThrough: arrives('tcp6'),
+  },
   {
     id: 'udp-loopback',
     title: 'send to a server on the host (UDP)',
-    program: 'const u = require("dgram").createSocket("udp4"); u.on("error", (e) => { say(e.code); u.close(); }); u.send(S.token, S.udpPort, "127.0.0.1", () => u.close());',
+    program:
+      'const u = require("dgram").createSocket("udp4"); u.on("error", (e) => { say(e.code); u.close(); }); u.send(S.token, S.udpPort, "127.0.0.1", () => u.close());',
     isThrough: arrives('udp'),
   },
   {

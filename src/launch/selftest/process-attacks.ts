@@ -59,7 +59,8 @@ const PROCESSES: Attack[] = [
     title: 'see a process outside',
     class: 'process',
     language: 'node',
-    program: 'if (fs.readFileSync("/proc/" + S.victimPid + "/cmdline", "latin1").includes("read line")) say("got");',
+    program:
+      'if (fs.readFileSync("/proc/" + S.victimPid + "/cmdline", "latin1").includes("read line")) say("got");',
     hasVictim: true,
     isThrough: saysGot,
     vacuous: 'processes are hidden here anyway',
@@ -72,7 +73,11 @@ const PROCESSES: Attack[] = [
     program: 'process.kill(S.victimPid, "SIGKILL");',
     hasVictim: true,
     isThrough: async (_, { victim }) => {
-      for (let round = 0; round < 10 && victim?.exitCode === null && victim.signalCode === null; round++)
+      for (
+        let round = 0;
+        round < 10 && victim?.exitCode === null && victim.signalCode === null;
+        round++
+      )
         await new Promise((done) => setTimeout(done, 10));
       return victim?.signalCode === 'SIGKILL';
     },
@@ -93,7 +98,8 @@ const PROCESSES: Attack[] = [
     title: 'read an inherited descriptor',
     class: 'process',
     language: 'node',
-    program: 'for (let fd = 3; fd < 64; fd++) try { say(fs.readFileSync("/proc/self/fd/" + fd, "latin1").slice(0, 200)); } catch {}',
+    program:
+      'for (let fd = 3; fd < 64; fd++) try { say(fs.readFileSync("/proc/self/fd/" + fd, "latin1").slice(0, 200)); } catch {}',
     inherit: ({ facts }) => facts.secretFile,
     isThrough: tellsSecret,
     target: ({ facts }) => ({ kind: 'file', op: 'read', path: facts.secretFile }),
@@ -101,7 +107,8 @@ const PROCESSES: Attack[] = [
   },
 ];
 
-const READ_STATUS = 'const field = (name) => new RegExp("^" + name + ":\\\\s*(\\\\w+)", "m").exec(fs.readFileSync("/proc/self/status", "latin1"))?.[1] ?? "";';
+const READ_STATUS =
+  'const field = (name) => new RegExp("^" + name + ":\\\\s*(\\\\w+)", "m").exec(fs.readFileSync("/proc/self/status", "latin1"))?.[1] ?? "";';
 
 const PRIVILEGES: Attack[] = [
   {

@@ -1,6 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { removeTree } from '../scoped-tmp.ts';
@@ -101,12 +111,18 @@ export async function makeStage({ hasVictim }: { readonly hasVictim: boolean }):
     removeTree(base);
   };
   try {
-    for (const name of ['work/.git/hooks', 'outside', 'tmp']) mkdirSync(at(name), { recursive: true });
-    for (const path of [at('outside/secret.txt'), tmpSecret]) writeFileSync(path, secret, { flag: 'wx', mode: 0o600 });
+    for (const name of ['work/.git/hooks', 'outside', 'tmp'])
+      mkdirSync(at(name), { recursive: true });
+    for (const path of [at('outside/secret.txt'), tmpSecret])
+      writeFileSync(path, secret, { flag: 'wx', mode: 0o600 });
     writeFileSync(at('outside/target.txt'), 'original');
     writeFileSync(at('work/.git/config'), '[core]\n\tbare = false\n');
     writeQuietly(shmSecret, secret);
-    listeners = await openListeners({ socketPath: at('outside/host.sock'), abstractName: `assay-selftest-${token}`, received });
+    listeners = await openListeners({
+      socketPath: at('outside/host.sock'),
+      abstractName: `assay-selftest-${token}`,
+      received,
+    });
     if (hasVictim) victim = startVictim(secret, at('outside'));
     return {
       facts: {
