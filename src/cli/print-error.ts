@@ -1,0 +1,59 @@
+import { AssayError } from '../core/errors.ts';
+
+export interface ErrorView {
+  readonly isColored: boolean;
+  /** With the stack, for whoever works on assay itself. */
+  readonly isDebug: boolean;
+}
+
+/** Prints what went wrong on standard error and returns the code to exit with. */
+export function printError(error: unknown): number {
+  const failure = toAssayError(error);
+  const { env, stderr } = process;
+  const view = {
+    // https://no-color.org: set and not empty.
+    isColored: stderr.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb',
+    isDebug: env['ASSAY_DEBUG'] === '1',
+  };
+  stderr.write(renderError(failure, view));
+  return failure.exitCode;
+}
+
+/** For people: the message, the place, the line it is about, what to do, and the code on a line of its own. */
+export function renderError(error: AssayError, { isColored, isDebug }: ErrorView): string {
+  const paint = (code: number, text: string): string =>
+    isColored ? `\u001b[${code}m${text}\u001b[0m` : text;
+  const { at, snippet, hint } = error;
+  const lines = [`${paint(31, 'assay:')} ${sanitize(error.message)}`];
+  if (at) lines.push(paint(2, sanitize(`  at ${at.file}:${at.line}:${at.column}`)));
+  if (snippet !== undefined) lines.push(sanitize(snippet).replace(/^/gm, '    '));
+  if (hint !== undefined) lines.push(`${paint(36, 'hint:')} ${sanitize(hint)}`);
+  lines.push(error.code);
+  if (isDebug) lines.push(sanitize(describeStack(error)));
+  return `${lines.join('\n')}\n`;
+}
+
+/** Anything else that is thrown is a mistake in assay. */
+function toAssayError(error: unknown): AssayError {
+  if (error instanceof AssayError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new AssayError('E_INTERNAL', `Internal error: ${message}`, {
+    hint: 'This is a bug in assay. ASSAY_DEBUG=1 shows where',
+    cause: error,
+  });
+}
+
+function describeStack(error: Error): string {
+  const stack = error.stack ?? '';
+  const { cause } = error;
+  return cause instanceof Error ? `${stack}\ncaused by ${describeStack(cause)}` : stack;
+}
+
+/** Names of files come from the workspace: an escape sequence in one must not reach the terminal. */
+function sanitize(text: string): string {
+  return text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (character) =>
+    character === '\n' || character === '\t'
+      ? character
+      : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
