@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import type { Attack, RunResult } from './attack.ts';
 import type { Fixture } from './fixture.ts';
 
-export const ASSAY = join(import.meta.dirname, '../../bin/assay.js');
+/** ASSAY_BIN names another installation to attack, such as an unpacked package. */
+export const ASSAY = process.env['ASSAY_BIN'] ?? join(import.meta.dirname, '../../bin/assay.js');
 const NODE_DIR = dirname(process.execPath);
 const LONGEST_RUN_MS = 20_000;
 
