@@ -41,7 +41,7 @@ export const COMMANDS = {
       workdir: WORKDIR,
       timeout: { value: 'DURATION' },
       enforce: { conflicts: ['dry-run'] },
-      'dry-run': {},
+      'dry-run': { conflicts: ['enforce'] },
       'fail-closed': {},
       layers: LAYERS,
       'env-allow': { value: 'NAMES', isList: true },
