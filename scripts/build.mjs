@@ -1,6 +1,6 @@
 // Builds everything that runs: dist/*.cjs from src/, dist/assay-helper from native/, and bin/assay.js.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -47,10 +47,22 @@ export function buildHelper(compiler, output) {
   fail(`Cannot build the helper with ${compiler}:\n${last}`);
 }
 
+/** Every module that `file` loads before it does anything: its static imports, and theirs. */
+function listStaticImports(file, found = new Set()) {
+  if (found.has(file)) return found;
+  found.add(file);
+  const text = readFileSync(file, 'utf8');
+  for (const [, type, path] of text.matchAll(/^(?:import|export)( type)? [^'"]*?from '(\.[^']+)';/gms))
+    if (!type) listStaticImports(join(dirname(file), path), found);
+  return found;
+}
+
 async function bundle() {
   const { build } = await import('rolldown');
-  rmSync(join(dist, 'chunks'), { recursive: true, force: true });
-  rmSync(join(dist, 'assay.cache'), { force: true });
+  rmSync(dist, { recursive: true, force: true });
+  mkdirSync(dist);
+  // What every start needs is one file, which is quicker to load than many; the rest comes when it is asked for.
+  const core = listStaticImports(join(root, 'src/cli/main.ts'));
   await build({
     cwd: root,
     input: { assay: 'src/cli/main.ts' },
@@ -62,30 +74,36 @@ async function bundle() {
       format: 'cjs',
       entryFileNames: '[name].cjs',
       chunkFileNames: 'chunks/[name]-[hash].cjs',
+      codeSplitting: { groups: [{ name: 'core', test: (id) => core.has(id) }] },
       minify: true,
     },
   });
 }
 
-const WRAPPER = ['(function (exports, require, module, __filename, __dirname) {', '\n})'];
-
-// Compiling the program takes longer than running it; this keeps what the engine made of it the last time.
-const LOADER = `'use strict';
+/**
+ * Loads dist/assay.cjs, with what the engine made of it at build time, since compiling takes longer than running.
+ * `after` is more program text, for the build itself.
+ */
+function makeLoader(directory, after = '') {
+  return `'use strict';
 const { readFileSync } = require('node:fs');
+const Module = require('node:module');
 const { Script } = require('node:vm');
-const { createRequire } = require('node:module');
-const dist = require('node:path').join(__dirname, '..', 'dist');
-const filename = dist + '/assay.cjs';
+const directory = ${directory};
+const filename = directory + '/assay.cjs';
 let cachedData;
 try {
-  cachedData = readFileSync(dist + '/assay.cache');
+  cachedData = readFileSync(directory + '/assay.cache');
 } catch {
   // not made, or made by a build that was cut short: then it is compiled as usual
 }
-const source = ${JSON.stringify(WRAPPER[0])} + readFileSync(filename, 'utf8') + ${JSON.stringify(WRAPPER[1])};
-const script = new Script(source, { filename, cachedData });
-script.runInThisContext()({}, createRequire(filename), {}, filename, dist);
-`;
+const script = new Script(Module.wrap(readFileSync(filename, 'utf8')), { filename, cachedData });
+const core = new Module(filename, module);
+core.filename = filename;
+Module._cache[filename] = core; // the lazily loaded parts ask for it by name
+script.runInThisContext().call(core.exports, core.exports, Module.createRequire(filename), core, filename, directory);
+${after}`;
+}
 
 /**
  * The launcher names node by its absolute path and drops the variables that steer node, so that nothing in PATH or in
@@ -99,22 +117,16 @@ function writeLauncher() {
   // The kernel cuts the line at 255 bytes.
   const shebang = line.length < 250 ? line : '#!/usr/bin/env -S -u NODE_OPTIONS -u NODE_PATH node';
   const path = join(root, 'bin', 'assay.js');
-  writeFileSync(`${path}.new`, `${shebang}\n${LOADER}`);
+  writeFileSync(`${path}.new`, `${shebang}\n${makeLoader("require('node:path').join(__dirname, '..', 'dist')")}`);
   chmodSync(`${path}.new`, 0o755);
   renameSync(`${path}.new`, path);
 }
 
 /** Runs the main job once, in a process of its own, and keeps the compiled code of everything that it used. */
 function writeCodeCache() {
-  const program = `
-    const { readFileSync, writeFileSync } = require('node:fs');
-    const filename = ${JSON.stringify(join(dist, 'assay.cjs'))};
-    const source = ${JSON.stringify(WRAPPER[0])} + readFileSync(filename, 'utf8') + ${JSON.stringify(WRAPPER[1])};
-    const script = new (require('node:vm').Script)(source, { filename });
-    process.argv = [process.argv[0], filename, 'sandbox', '--quiet', '--', 'true'];
-    script.runInThisContext()({}, require('node:module').createRequire(filename), {}, filename, ${JSON.stringify(dist)});
-    process.on('exit', () => writeFileSync(${JSON.stringify(join(dist, 'assay.cache'))}, script.createCachedData()));
-  `;
+  const cache = JSON.stringify(join(dist, 'assay.cache'));
+  const save = `process.on('exit', () => require('node:fs').writeFileSync(${cache}, script.createCachedData()));`;
+  const program = `process.argv.splice(1, 9, 'assay', 'sandbox', '--quiet', '--', 'true');${makeLoader(JSON.stringify(dist), save)}`;
   const env = { ...process.env, NODE_OPTIONS: '' };
   spawnSync(process.execPath, ['-e', program], { env, stdio: 'ignore', timeout: 30_000 });
 }

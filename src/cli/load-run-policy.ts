@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { AssayError } from '../core/errors.ts';
@@ -19,7 +19,7 @@ export interface PolicyFlags {
 /** `${CWD}` and the rest for one run. The working directory is resolved, since the boundary is about real places. */
 export function readVariables(flags: Pick<PolicyFlags, 'workdir'>, tree: FileTree): Variables {
   const asked = resolve(flags.workdir ?? '.');
-  if (!statSync(asked, { throwIfNoEntry: false })?.isDirectory())
+  if (tree.kind(asked) !== 'directory')
     throw new AssayError(
       'E_WORKDIR',
       `Cannot work in "${flags.workdir ?? asked}": it is not a directory`,

@@ -29,10 +29,20 @@ async function findRun(command: string): Promise<Run> {
   }
 }
 
+/** A reader that has seen enough, such as `head`, is no error. */
+function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit();
+  });
+}
+
 async function main(args: readonly string[]): Promise<number> {
   try {
     const parsed = parseCommandLine(args);
-    const run = await findRun(parsed.command.join(' '));
+    const command = parsed.command.join(' ');
+    if (command !== 'sandbox') endWithReader();
+    const run = await findRun(command);
     return await run(parsed);
   } catch (error) {
     const { printError } = await import('./print-error.ts');

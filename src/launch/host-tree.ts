@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import type { FileTree } from '../plan/file-tree.ts';
 
 function resolve(path: string): string | null {
@@ -10,8 +10,16 @@ function resolve(path: string): string | null {
   }
 }
 
+function look(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // below a file, or in a directory that may not be searched
+  }
+}
+
 function kindOf(path: string): ReturnType<FileTree['kind']> {
-  const found = statSync(path, { throwIfNoEntry: false });
+  const found = look(path);
   if (!found) return null;
   if (found.isDirectory()) return 'directory';
   return found.isFile() ? 'file' : 'other';

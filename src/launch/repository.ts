@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { escapeLiteral } from '../policy/glob.ts';
 import type { FsRule } from '../policy/policy.ts';
@@ -17,11 +17,18 @@ export function readHooksPath(text: string): string | undefined {
   return found;
 }
 
+/** Most directories are no repository, and in a linked worktree `.git` is a file. */
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 /** A repository may keep its hooks among its files; then those are hooks, too, and protected like the others. */
 export function findRepositoryRules(cwd: string): FsRule[] {
-  const config = `${cwd}/.git/config`;
-  if (!statSync(config, { throwIfNoEntry: false })?.isFile()) return [];
-  const path = readHooksPath(readFileSync(config, 'utf8'));
+  const path = readHooksPath(readIfThere(`${cwd}/.git/config`));
   if (path === undefined || path.startsWith('~')) return [];
   return [
     {
