@@ -1,3 +1,4 @@
+import { LAYERS } from '../plan/plan.ts';
 import { renderBashCompletion } from './bash-completion.ts';
 import type { Flag } from './grammar.ts';
 import { renderZshCompletion } from './zsh-completion.ts';
@@ -8,7 +9,6 @@ export type Candidates = 'files' | 'directories' | 'anything' | readonly string[
 /** The names that are not in the table of commands. */
 export interface CompletionNames {
   readonly presets: readonly string[];
-  readonly layers: readonly string[];
 }
 
 /** A script that completes commands, flags, values and the program that `sandbox` is to run. */
@@ -20,10 +20,7 @@ export function renderCompletion(shell: 'bash' | 'zsh', names: CompletionNames):
 
 export type FindCandidates = (value: Flag['value'], choices?: readonly string[]) => Candidates;
 
-function findCandidates(
-  value: string | undefined,
-  { presets, layers }: CompletionNames,
-): Candidates {
+function findCandidates(value: string | undefined, { presets }: CompletionNames): Candidates {
   switch (value) {
     case 'FILE':
     case 'PATH':
@@ -36,7 +33,7 @@ function findCandidates(
     case 'PRESET':
       return presets;
     case 'LAYERS':
-      return layers;
+      return LAYERS;
     default:
       return 'anything';
   }
