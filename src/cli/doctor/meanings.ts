@@ -97,8 +97,8 @@ function judgeEnd({ has }: ActiveLayers): Judgement {
 
 function judgeTmp({ has }: ActiveLayers): Judgement {
   return has.mount
-    ? ['enforced', '/tmp itself is private']
-    : ['partial', "TMPDIR is private; the host's /tmp is refused, not replaced"];
+    ? ['enforced', '/tmp and /dev/shm themselves are private']
+    : ['partial', "TMPDIR is private; the host's /tmp is refused, /dev/shm is that of the host"];
 }
 
 const TOPICS: readonly (readonly [topic: string, judge: (active: ActiveLayers) => Judgement])[] = [

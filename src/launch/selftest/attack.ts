@@ -12,6 +12,8 @@ export interface AttackRun {
 /** What the policy is asked about when an attack gets through: it may allow just that. */
 export type Target =
   | { readonly kind: 'file'; readonly op: FsRight; readonly path: string }
+  /** Kept by more than rules: a policy has to name it. */
+  | { readonly kind: 'git config'; readonly path: string }
   | { readonly kind: 'socket'; readonly path: string }
   | { readonly kind: 'network' }
   | { readonly kind: 'environment' };

@@ -185,7 +185,10 @@ const CONFIG: Attack[] = [
     '.git/hooks/pre-commit',
     'fs.renameSync(S.work + "/.git", S.work + "/old"); ',
   ),
-  plants('config-git-config', 'rewrite .git/config', '.git/config'),
+  {
+    ...plants('config-git-config', 'rewrite .git/config', '.git/config'),
+    target: ({ facts }) => ({ kind: 'git config', path: join(facts.work, '.git/config') }),
+  },
   plants('config-editor', 'plant an editor task', '.vscode/tasks.json'),
   plants('config-agent', 'plant an agent server', '.mcp.json'),
   plants('config-shell', 'plant a shell start-up file', '.envrc'),

@@ -1,5 +1,5 @@
 import { decide } from '../../policy/decide.ts';
-import { matchPattern } from '../../policy/glob.ts';
+import { matchPattern, unescapeLiteral } from '../../policy/glob.ts';
 import { isCatchAll, parseNetTarget } from '../../policy/net-target.ts';
 import type { Policy, Variables } from '../../policy/policy.ts';
 import type { Target } from './attack.ts';
@@ -16,6 +16,13 @@ export function isAllowed(target: Target, { policy, variables }: StagePolicy): b
   switch (target.kind) {
     case 'file':
       return decide(policy, { ...target, tmpdir: variables.tmpdir }).outcome === 'allow';
+    case 'git config':
+      return policy.fs.some(
+        ({ effect, rights, pattern }) =>
+          effect === 'allow' &&
+          rights.includes('write') &&
+          unescapeLiteral(pattern) === target.path,
+      );
     case 'socket':
       return policy.unix.some(({ pattern }) => matchPattern(pattern, target.path));
     case 'network':

@@ -24,7 +24,7 @@ type Call = Pick<Attack, 'id' | 'title' | 'program' | 'vacuous'>;
 const CALLS: readonly Call[] = [
   {
     id: 'io-uring',
-    title: 'set up io_uring, which passes system call filters by',
+    title: 'set up io_uring, which system call filters miss',
     program: 'r = libc.syscall(425, 4, ctypes.create_string_buffer(256))',
     vacuous: 'io_uring is off on this host (kernel.io_uring_disabled)',
   },
@@ -56,7 +56,7 @@ const CALLS: readonly Call[] = [
   },
   {
     id: 'userfaultfd',
-    title: 'handle its own page faults, a tool of kernel exploits',
+    title: 'handle its own page faults (userfaultfd)',
     program: `r = libc.syscall(${number('userfaultfd')}, 1)`,
     vacuous: 'there is no userfaultfd here',
   },

@@ -5,7 +5,7 @@ import { findDaemons } from './stage.ts';
 const EXHAUST: Attack[] = [
   {
     id: 'exhaust-processes',
-    title: 'start more processes than allowed (--limit-pids)',
+    title: 'start too many processes (--limit-pids)',
     class: 'exhaust',
     language: 'node',
     flags: ['--limit-pids', '48'],
@@ -21,7 +21,7 @@ setTimeout(() => { if (kids.filter((kid) => kid.pid && kid.exitCode === null && 
   },
   {
     id: 'exhaust-memory',
-    title: 'use more memory than allowed (--limit-memory)',
+    title: 'use too much memory (--limit-memory)',
     class: 'exhaust',
     language: 'node',
     flags: ['--limit-memory', '256M'],
@@ -33,7 +33,7 @@ setTimeout(() => { if (kids.filter((kid) => kid.pid && kid.exitCode === null && 
   },
   {
     id: 'exhaust-disk',
-    title: 'write more than allowed (--limit-disk)',
+    title: 'write too much (--limit-disk)',
     class: 'exhaust',
     language: 'node',
     flags: ['--limit-disk', '8M'],
@@ -45,7 +45,7 @@ setTimeout(() => say("got"), 800);`,
   },
   {
     id: 'exhaust-files',
-    title: 'create more files than allowed (--limit-files)',
+    title: 'create too many files (--limit-files)',
     class: 'exhaust',
     language: 'node',
     flags: ['--limit-files', '50'],
@@ -56,11 +56,12 @@ setTimeout(() => say("got"), 800);`,
   },
   {
     id: 'exhaust-time',
-    title: 'run longer than allowed (--timeout)',
+    title: 'run too long (--timeout)',
     class: 'exhaust',
     language: 'node',
     flags: ['--timeout', '1s'],
-    program: 'process.on("SIGTERM", () => {}); setTimeout(() => say("got"), 5000);',
+    // Longer than the limit and the time that a program gets to end in good order.
+    program: 'process.on("SIGTERM", () => {}); setTimeout(() => say("got"), 4500);',
     isThrough: saysGot,
     vacuous: 'the program does not run that long here',
   },

@@ -45,7 +45,7 @@ const PROCESSES: Attack[] = [
   },
   {
     id: 'proc-cwd',
-    title: 'read files through the directory of a process outside',
+    title: 'read through the directory of a process outside',
     class: 'process',
     language: 'node',
     program: 'say(fs.readFileSync("/proc/" + S.victimPid + "/cwd/secret.txt", "latin1"));',
@@ -98,8 +98,12 @@ const PROCESSES: Attack[] = [
     title: 'read an inherited descriptor',
     class: 'process',
     language: 'node',
-    program:
-      'for (let fd = 3; fd < 64; fd++) try { say(fs.readFileSync("/proc/self/fd/" + fd, "latin1").slice(0, 200)); } catch {}',
+    // Only plain files: reading from a pipe of node itself would wait for ever.
+    program: `for (let fd = 3; fd < 64; fd++) try {
+  if (!fs.fstatSync(fd).isFile()) continue;
+  const bytes = Buffer.alloc(200);
+  say(bytes.toString("latin1", 0, fs.readSync(fd, bytes, 0, 200, 0)));
+} catch {}`,
     inherit: ({ facts }) => facts.secretFile,
     isThrough: tellsSecret,
     target: ({ facts }) => ({ kind: 'file', op: 'read', path: facts.secretFile }),
@@ -113,7 +117,7 @@ const READ_STATUS =
 const PRIVILEGES: Attack[] = [
   {
     id: 'new-privileges',
-    title: 'gain privileges by executing (setuid programs work)',
+    title: 'gain privileges by executing (setuid)',
     class: 'privilege',
     language: 'node',
     program: `${READ_STATUS} if (field("NoNewPrivs") === "0") say("got");`,
@@ -125,7 +129,9 @@ const PRIVILEGES: Attack[] = [
     title: 'hold or regain a capability',
     class: 'privilege',
     language: 'node',
-    program: `${READ_STATUS} if (["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"].some((name) => /[^0]/.test(field(name)))) say("got");`,
+    // The bounding set alone gives nothing where executing gains nothing, and only root could empty it.
+    program: `${READ_STATUS} const has = (name) => /[^0]/.test(field(name));
+if (["CapInh", "CapPrm", "CapEff", "CapAmb"].some(has) || (has("CapBnd") && field("NoNewPrivs") === "0")) say("got");`,
     isThrough: saysGot,
     vacuous: 'there are no capabilities here anyway',
   },

@@ -18,6 +18,9 @@ import { openListeners, type Listeners } from './listeners.ts';
 
 const PREFIX = '.assay-selftest-';
 
+/** What git takes for a repository; written by hand, since git itself may be missing. */
+const REPOSITORY = ['work/.git/hooks', 'work/.git/objects', 'work/.git/refs/heads'];
+
 /** What the attack programs are told: places and numbers, never the secret itself. */
 export interface StageFacts {
   readonly token: string;
@@ -111,11 +114,11 @@ export async function makeStage({ hasVictim }: { readonly hasVictim: boolean }):
     removeTree(base);
   };
   try {
-    for (const name of ['work/.git/hooks', 'outside', 'tmp'])
-      mkdirSync(at(name), { recursive: true });
+    for (const name of [...REPOSITORY, 'outside', 'tmp']) mkdirSync(at(name), { recursive: true });
     for (const path of [at('outside/secret.txt'), tmpSecret])
       writeFileSync(path, secret, { flag: 'wx', mode: 0o600 });
     writeFileSync(at('outside/target.txt'), 'original');
+    writeFileSync(at('work/.git/HEAD'), 'ref: refs/heads/main\n');
     writeFileSync(at('work/.git/config'), '[core]\n\tbare = false\n');
     writeQuietly(shmSecret, secret);
     listeners = await openListeners({
