@@ -117,7 +117,8 @@ struct broker *broker_start(struct plan *plan, int listener);
 void broker_close_gate(struct broker *broker);
 void broker_finish(struct broker *broker);
 
-/* probe.c */
+/* probe.c, remove.c: the helper's other uses */
 int run_probe(void);
+int run_remove(const char *path);
 
 #endif

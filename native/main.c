@@ -235,6 +235,7 @@ static int run(void) {
 
 int main(int argc, char **argv) {
   if (argc == 2 && !strcmp(argv[1], "probe")) return run_probe();
+  if (argc == 3 && !strcmp(argv[1], "remove")) return run_remove(argv[2]);
   if (argc == 4 && !strcmp(argv[1], "match")) return match_pattern(argv[2], argv[3]) ? 0 : 1;
   if (argc != 1) {
     fputs("assay-helper is started by assay and reads its plan from descriptor 3\n", stderr);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { guessFacts } from '../host/guess-facts.ts';
 import type { HostFacts } from '../host/facts.ts';
 import { probeFacts } from '../host/probe-facts.ts';
-import { helperPath } from '../launch/helper.ts';
+import { helperPath } from '../launch/helper-path.ts';
 import { findToolchainRules } from '../launch/toolchain.ts';
 import { canonicalPattern } from '../plan/broker.ts';
 import type { FileTree } from '../plan/file-tree.ts';

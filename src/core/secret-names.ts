@@ -48,8 +48,6 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'DESKTOP_SESSION',
   'TOKENIZERS_PARALLELISM',
 ]);
-/** A budget, as in `MAX_OUTPUT_TOKENS`. */
-const HARMLESS_ENDING = /(?:^|_)MAX_(?:[A-Z]+_)?TOKENS$/;
 
 /** Whether a name alone says that its value is a secret. */
 export function isSecretName(name: string): boolean {
@@ -74,16 +72,15 @@ export function findSecretNames(names: readonly string[]): Set<string> {
   };
   const found = new Set<string>();
   if (fragments.length + endings.length + words.size === 0) return found;
-  const uppers = text.split('\n');
-  for (const [index, name] of names.entries()) {
-    const upper = uppers[index] ?? '';
-    if (isSecret(upper) && !isHarmless(upper)) found.add(name);
-  }
+  text.split('\n').forEach((upper, index) => {
+    if (isSecret(upper) && !isHarmless(upper)) found.add(names[index] ?? '');
+  });
   return found;
 }
 
 function isHarmless(upper: string): boolean {
-  return HARMLESS.has(upper) || HARMLESS_ENDING.test(upper);
+  // A budget, as in `MAX_OUTPUT_TOKENS`.
+  return HARMLESS.has(upper) || (upper.endsWith('TOKENS') && upper.includes('MAX_'));
 }
 
 function trimDigits(name: string): string {

@@ -4,12 +4,8 @@ import { join } from 'node:path';
 import { AssayError } from '../core/errors.ts';
 import type { LaunchPlan } from '../plan/plan.ts';
 import { encodePlan } from './encode-plan.ts';
+import { helperPath } from './helper-path.ts';
 import { type HelperReport, parseReport } from './report.ts';
-
-/** Beside the bundle; a path relative to anything else could be planted. */
-export function helperPath(): string {
-  return join(__dirname.endsWith('chunks') ? join(__dirname, '..') : __dirname, 'assay-helper');
-}
 
 const PASSED_ON = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 /** From a terminal these reach the program directly; assay must only survive them. */

@@ -45,6 +45,8 @@ export interface RunResult {
   readonly refusals: readonly Refusal[];
   readonly refusalCount: number;
   readonly setAside: readonly SetAside[];
+  /** Private directories that could not be removed, and why. */
+  readonly leftovers: readonly string[];
 }
 
 const GRACE_MS = 2000;
@@ -131,6 +133,7 @@ function toResult(request: RunRequest, plan: Plan, report: HelperReport, started
     refusals,
     refusalCount: report.refusalCount,
     setAside: setAsideGitPrograms(report.gitDirs, startedMs),
+    leftovers: [],
   };
 }
 
@@ -143,23 +146,30 @@ function describeFailure({ failed }: HelperReport): string {
 /** One run: plan, launch, and again with better facts if the host turned out to be other than guessed; then clean up. */
 export async function runSandbox(request: RunRequest): Promise<RunResult> {
   const { tmpdir } = request.variables;
-  const startedMs = Date.now();
   makeScopedTmp(tmpdir);
+  let result: RunResult;
   try {
-    let host = request.host;
-    for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
-      const plan = makePlan({ ...request, host, parentPid: process.pid, graceMs: GRACE_MS });
-      const report = await attempt(request, plan);
-      const corrected = report.end && !report.failed ? null : correctFacts(host, report);
-      if (corrected === null) {
-        if (report.failed) throw new AssayError('E_LAUNCH_FAILED', describeFailure(report));
-        return toResult(request, plan, report, startedMs);
-      }
-      host = corrected;
-    }
-    throw new AssayError('E_LAUNCH_FAILED', 'Cannot find a set of layers that this host accepts', { hint: 'Run assay doctor' });
-  } finally {
+    result = await tryPlans(request);
+  } catch (error) {
     removeTree(tmpdir);
-    sweepScopedTmp(request.host.uid);
+    throw error;
   }
+  const leftovers = [removeTree(tmpdir), ...sweepScopedTmp(request.host.uid)].filter((text) => text !== undefined);
+  return { ...result, leftovers };
+}
+
+async function tryPlans(request: RunRequest): Promise<RunResult> {
+  const startedMs = Date.now();
+  let host = request.host;
+  for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
+    const plan = makePlan({ ...request, host, parentPid: process.pid, graceMs: GRACE_MS });
+    const report = await attempt(request, plan);
+    const corrected = report.end && !report.failed ? null : correctFacts(host, report);
+    if (corrected === null) {
+      if (report.failed) throw new AssayError('E_LAUNCH_FAILED', describeFailure(report));
+      return toResult(request, plan, report, startedMs);
+    }
+    host = corrected;
+  }
+  throw new AssayError('E_LAUNCH_FAILED', 'Cannot find a set of layers that this host accepts', { hint: 'Run assay doctor' });
 }

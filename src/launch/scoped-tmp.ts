@@ -1,6 +1,8 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AssayError } from '../core/errors.ts';
+import { helperPath } from './helper-path.ts';
 
 const BASE = '/tmp';
 
@@ -21,20 +23,18 @@ export function makeScopedTmp(path: string): void {
   }
 }
 
-/** A program may have taken away its own rights to what it left; then they are given back first. */
-export function removeTree(path: string): void {
+/**
+ * Removes a directory whatever a program has put into it. Where that is more than node can do (names too deep, rights
+ * taken away) the helper does it. Returns why it could not be removed, if so.
+ */
+export function removeTree(path: string): string | undefined {
   try {
     rmSync(path, { recursive: true, force: true });
-  } catch {
-    openUp(path);
-    rmSync(path, { recursive: true, force: true });
+    return undefined;
+  } catch (error) {
+    const { status } = spawnSync(helperPath(), ['remove', path], { env: {}, cwd: '/', stdio: 'ignore' });
+    return status === 0 ? undefined : `${path} cannot be removed: ${(error as NodeJS.ErrnoException).code ?? 'unknown'}`;
   }
-}
-
-function openUp(path: string): void {
-  if (!lstatSync(path).isDirectory()) return;
-  chmodSync(path, 0o700);
-  for (const name of readdirSync(path)) openUp(join(path, name));
 }
 
 function isAlive(pid: number): boolean {
@@ -46,15 +46,19 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Removes what runs that were killed left behind: directories of this user whose process is gone. */
-export function sweepScopedTmp(uid: number): void {
+/**
+ * Removes what runs that were killed left behind: directories of this user whose process is gone. Returns what could
+ * not be removed; a leftover must never keep the next run from going on.
+ */
+export function sweepScopedTmp(uid: number): string[] {
   const prefix = `assay-${uid}-`;
-  for (const name of readdirSync(BASE)) {
-    if (!name.startsWith(prefix)) continue;
+  return readdirSync(BASE).flatMap((name) => {
+    if (!name.startsWith(prefix)) return [];
     const pid = Number(name.slice(prefix.length));
     const path = join(BASE, name);
-    if (!Number.isSafeInteger(pid) || pid <= 0 || isAlive(pid)) continue;
+    if (!Number.isSafeInteger(pid) || pid <= 0 || isAlive(pid)) return [];
     const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found?.isDirectory() && found.uid === uid) removeTree(path);
-  }
+    const problem = found?.isDirectory() && found.uid === uid ? removeTree(path) : undefined;
+    return problem === undefined ? [] : [problem];
+  });
 }

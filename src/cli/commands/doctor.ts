@@ -1,6 +1,6 @@
 import { probeFacts } from '../../host/probe-facts.ts';
 import { readUserName } from '../../host/guess-facts.ts';
-import { helperPath } from '../../launch/helper.ts';
+import { helperPath } from '../../launch/helper-path.ts';
 import { formatDoctorReport } from '../doctor/format.ts';
 import { DOCTOR_EXIT, makeDoctorReport } from '../doctor/report.ts';
 import type { ParsedCommand } from '../parse.ts';

@@ -91,6 +91,7 @@ function tellEnd(result: RunResult, policy: Policy, variables: Variables, comman
   if (result.execError !== undefined) lines.push(`assay: cannot execute "${command}": ${result.execError}`);
   for (const { path, movedTo, because } of result.setAside)
     lines.push(`assay: set aside ${path} as ${movedTo}: it would make git run a program (${because})`);
+  lines.push(...result.leftovers.map((text) => `assay: ${text}`));
   lines.push(...makeRefusalHints(result, policy, variables));
   if (lines.length > 0) process.stderr.write(`${lines.join('\n')}\n`);
 }
