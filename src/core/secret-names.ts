@@ -59,7 +59,8 @@ export function isSecretName(name: string): boolean {
  * few entries of the lists that occur at all are found first, in one text, and only they are tried on each name.
  */
 export function findSecretNames(names: readonly string[]): Set<string> {
-  const text = names.join('\n').toUpperCase().replaceAll('-', '_');
+  // No name holds a NUL; one may well hold a newline.
+  const text = names.join('\0').toUpperCase().replaceAll('-', '_');
   const occurs = (entry: string): boolean => text.includes(entry);
   const fragments = FRAGMENTS.filter(occurs);
   const endings = ENDINGS.filter(occurs);
@@ -72,7 +73,7 @@ export function findSecretNames(names: readonly string[]): Set<string> {
   };
   const found = new Set<string>();
   if (fragments.length + endings.length + words.size === 0) return found;
-  text.split('\n').forEach((upper, index) => {
+  text.split('\0').forEach((upper, index) => {
     if (isSecret(upper) && !isHarmless(upper)) found.add(names[index] ?? '');
   });
   return found;

@@ -66,6 +66,12 @@ describe('secrets', () => {
     expect(filter({ [name]: 'http://proxy:3128' }).passed).toEqual([name]);
   });
 
+  it('is not led astray by a name with a newline in it', () => {
+    const result = filter({ 'a\nb': '1', my_pass: VALUE, c: '1' });
+    expect(result.scrubbed).toEqual(['my_pass']);
+    expect(result.passed).toEqual(['a\nb', 'c']);
+  });
+
   it('passes what work needs', () => {
     const { list, passed } = fates(`
       HOME USER LOGNAME SHELL PWD OLDPWD LANG LC_ALL TERM COLORTERM NO_COLOR TZ EDITOR VISUAL PAGER LESS
