@@ -234,14 +234,14 @@ static int look_up(const struct request *r, struct target *t, int follow, char *
   return put_in_front(rest, link, t->must_be_dir ? "." : "") < 0 ? -ENAMETOOLONG : 1;
 }
 
-static void finish_path(struct target *t) {
-  if (t->parent < 0) {
-    canonical_path(t->object, t->path, sizeof t->path);
-    return;
-  }
-  canonical_path(t->parent, t->path, sizeof t->path - 300);
+/* A place too deep to have a name cannot be checked, so it cannot be used. */
+static int finish_path(struct target *t) {
+  canonical_path(t->parent < 0 ? t->object : t->parent, t->path, sizeof t->path - 300);
   size_t len = strlen(t->path);
-  snprintf(t->path + len, sizeof t->path - len, "%s%s", len && t->path[len - 1] == '/' ? "" : "/", t->name);
+  if (!len) return -ENAMETOOLONG;
+  if (t->parent < 0) return 0;
+  snprintf(t->path + len, sizeof t->path - len, "%s%s", t->path[len - 1] == '/' ? "" : "/", t->name);
+  return 0;
 }
 
 void release(struct target *t) {
@@ -292,6 +292,7 @@ int resolve(const struct request *r, int base, const char *path, int follow, str
     }
   }
   if (t->exists && t->must_be_dir && !S_ISDIR(t->st.st_mode)) return release(t), -ENOTDIR;
-  finish_path(t);
-  return 0;
+  int error = finish_path(t);
+  if (error) release(t);
+  return error;
 }

@@ -57,9 +57,10 @@ function readEnvRules(flags: ParsedCommand['flags'], policy: EnvRules): EnvRules
   };
 }
 
-/** What the program gets besides its filtered environment: the private tmp, and git without hook templates. */
+/** What the program gets besides its filtered environment: where it is, the private tmp, and git without hook templates. */
 function addRunVariables(env: readonly (readonly [string, string])[], variables: Variables, isBounded: boolean): [string, string][] {
   const own: [string, string][] = ['TMPDIR', 'TMP', 'TEMP'].map((name) => [name, variables.tmpdir]);
+  own.push(['PWD', variables.cwd]);
   if (isBounded) own.push(['GIT_TEMPLATE_DIR', '']);
   const names = new Set(own.map(([name]) => name));
   return [...env.filter(([name]) => !names.has(name)).map(([name, value]): [string, string] => [name, value]), ...own];
