@@ -1,4 +1,4 @@
-import { GIT_ATTACKS } from './attacks/configs.ts';
+import { GIT_ATTACKS } from './attacks/git.ts';
 import { declareAttacks } from './harness.ts';
 
 declareAttacks('git configuration', GIT_ATTACKS);

@@ -1,0 +1,293 @@
+import * as fs from 'node:fs';
+
+import type { Attack } from '../attack.ts';
+import type { Fixture } from '../fixture.ts';
+import { gitRuns, plants } from '../marks.ts';
+
+interface ConfigRow extends Partial<Attack> {
+  readonly id: string;
+  readonly title: string;
+}
+
+const workspace = () => ['--preset', 'coding-agent'];
+
+/** The workspace is a repository with one commit; the program runs in its root. */
+export function config(row: ConfigRow): Attack {
+  return {
+    class: 'configuration',
+    control: ['broker', 'mount'],
+    flags: workspace,
+    prepare: makeRepository,
+    isSuccess: () => false,
+    ...row,
+  };
+}
+
+export function makeRepository(fixture: Fixture): void {
+  fixture.git(['init', '-q', '--template=', '-b', 'main']);
+  fixture.makeDirectory('work/.git/hooks');
+  fixture.write('work/.gitignore', 'victim.*\nattack\n');
+  fixture.git(['add', '.gitignore']);
+  fixture.git(['commit', '-q', '-m', 'first']);
+}
+
+function makeNestedRepositories(fixture: Fixture): void {
+  makeRepository(fixture);
+  fixture.git(['init', '-q', '--template=', 'nested']);
+  fixture.git(['init', '-q', '--template=', '--bare', '.git/modules/lib']);
+  for (const path of ['work/nested/.git/hooks', 'work/.git/modules/lib/hooks'])
+    fixture.makeDirectory(path);
+}
+
+/** The workspace is a linked worktree: its repository lies outside. */
+function makeWorktree(fixture: Fixture): void {
+  fixture.git(['init', '-q', '--template=', '-b', 'main', fixture.at('outside/repo')]);
+  fixture.makeDirectory('outside/repo/.git/hooks');
+  fixture.git(['commit', '-q', '--allow-empty', '-m', 'first'], fixture.at('outside/repo'));
+  fixture.git(['worktree', 'add', '-q', fixture.at('wt')], fixture.at('outside/repo'));
+  fs.renameSync(fixture.at('wt/.git'), fixture.at('work/.git'));
+  fixture.write('outside/repo/.git/worktrees/wt/gitdir', `${fixture.at('work/.git')}\n`);
+}
+
+const HOOK = 'work/.git/hooks/pre-commit';
+const CONFIG = 'work/.git/config';
+/** A configuration whose fsmonitor makes base/pwned. Git runs it at the next `git status`. */
+const FSMONITOR = `printf '[core]\\n\\tfsmonitor = "touch %s/pwned; false"\\n' "$1"`;
+const EMPTY_GITDIR = `mkdir -p evil/objects evil/refs && cp .git/HEAD evil/HEAD && { cat .git/config; ${FSMONITOR}; } > evil/config`;
+const HOOK_TEXT = `printf '#!/bin/sh\\ntouch %s/pwned\\n# %s\\n' "$1" "$2"`;
+
+export const GIT_ATTACKS: readonly Attack[] = [
+  config({
+    id: 'hook-write',
+    title: 'write a hook',
+    script: 'echo "$2" > .git/hooks/pre-commit',
+    isSuccess: plants(HOOK),
+  }),
+  config({
+    id: 'hook-dotted-path',
+    title: 'write a hook by a path with detours',
+    script: 'echo "$2" > ./sub/..//.git/./refs/../hooks/pre-commit',
+    isSuccess: plants(HOOK),
+  }),
+  config({
+    id: 'hook-proc-cwd',
+    title: 'write a hook by /proc/self/cwd',
+    script: 'echo "$2" > /proc/self/cwd/.git/hooks/pre-commit',
+    isSuccess: plants(HOOK),
+  }),
+  config({
+    id: 'hook-rename-in',
+    title: 'rename a file into hooks',
+    script: 'echo "$2" > x; mv x .git/hooks/pre-commit',
+    isSuccess: plants(HOOK),
+  }),
+  config({
+    id: 'hook-directory-swap',
+    title: 'put another directory in the place of hooks',
+    script: 'mkdir x; echo "$2" > x/pre-commit; mv .git/hooks .git/old; mv x .git/hooks',
+    isSuccess: plants(HOOK),
+  }),
+  config({
+    id: 'hook-gitdir-detour',
+    title: 'rename .git, write the hook, rename it back',
+    script: 'mv .git g; echo "$2" > g/hooks/pre-commit; mv g .git',
+    isSuccess: plants(HOOK),
+  }),
+  config({
+    id: 'hook-gitdir-copy',
+    title: 'put a copy of .git with a hook in its place',
+    script: 'cp -r .git g; echo "$2" > g/hooks/pre-commit; mv .git old; mv g .git',
+    isSuccess: plants(HOOK),
+  }),
+  config({
+    id: 'hook-symlinked-directory',
+    title: 'make hooks a symlink',
+    script: 'mkdir evil; echo "$2" > evil/pre-commit; rmdir .git/hooks; ln -s ../evil .git/hooks',
+    isSuccess: plants(HOOK),
+  }),
+  config({
+    id: 'hook-symlink',
+    title: 'make the hook a symlink',
+    script: 'echo "$2" > evil; ln -s ../../evil .git/hooks/pre-commit',
+    isSuccess: plants(HOOK),
+  }),
+  config({
+    id: 'hook-hard-link',
+    title: 'make the hook a hard link',
+    script: 'echo "$2" > evil; ln evil .git/hooks/pre-commit',
+    isSuccess: plants(HOOK),
+  }),
+  config({
+    id: 'hook-bind-mount',
+    title: 'bind hooks elsewhere and write there',
+    control: ['seccomp', 'landlock', 'broker', 'mount'],
+    script: `mkdir m; unshare -Urm sh -c 'mount --bind .git/hooks m && echo "$1" > m/pre-commit' sh "$2"`,
+    isSuccess: plants(HOOK),
+  }),
+  config({
+    id: 'config-hooks-dirfd',
+    title: 'write a hook by a directory descriptor',
+    isSuccess: plants(HOOK),
+  }),
+  config({
+    id: 'hook-nested',
+    title: 'write a hook of a nested repository',
+    prepare: makeNestedRepositories,
+    script: 'echo "$2" > nested/.git/hooks/pre-commit',
+    isSuccess: plants('work/nested/.git/hooks/pre-commit'),
+  }),
+  config({
+    id: 'hook-submodule',
+    title: "write a hook of a submodule's gitdir",
+    prepare: makeNestedRepositories,
+    script: 'echo "$2" > .git/modules/lib/hooks/pre-commit',
+    isSuccess: plants('work/.git/modules/lib/hooks/pre-commit'),
+  }),
+  config({
+    id: 'hook-worktree',
+    title: 'write a hook of the repository of a worktree',
+    prepare: makeWorktree,
+    control: ['landlock', 'mount'],
+    script: 'echo "$2" > "$1/outside/repo/.git/hooks/pre-commit"',
+    isSuccess: plants('outside/repo/.git/hooks/pre-commit'),
+  }),
+  config({
+    id: 'hook-new-repository',
+    title: 'write a hook of a repository made inside',
+    script: `git init -q new; mkdir -p new/.git/hooks; ${HOOK_TEXT} > new/.git/hooks/pre-commit; chmod +x new/.git/hooks/pre-commit`,
+    isSuccess: plants('work/new/.git/hooks/pre-commit'),
+  }),
+  config({
+    id: 'hook-template',
+    title: 'have git init copy a hook',
+    script: `mkdir -p t/hooks; ${HOOK_TEXT} > t/hooks/pre-commit; chmod +x t/hooks/pre-commit; git init -q --template=t new`,
+    isSuccess: plants('work/new/.git/hooks/pre-commit'),
+  }),
+  config({
+    id: 'hook-gitdir-from-parts',
+    title: 'assemble a gitdir under another name, then rename it to .git',
+    script: `cp -r .git x; ${HOOK_TEXT} > x/hooks/pre-commit; chmod +x x/hooks/pre-commit; mkdir fresh; mv x fresh/.git`,
+    isSuccess: plants('work/fresh/.git/hooks/pre-commit'),
+  }),
+  config({
+    id: 'git-config-write',
+    title: 'add to .git/config',
+    script: 'echo "# $2" >> .git/config',
+    isSuccess: plants(CONFIG),
+  }),
+  config({
+    id: 'git-config-command',
+    title: 'git config',
+    script: 'git config core.fsmonitor "$2"',
+    isSuccess: plants(CONFIG),
+  }),
+  config({
+    id: 'git-config-rename-over',
+    title: 'rename a file over .git/config',
+    script: 'echo "# $2" > x; mv -f x .git/config',
+    isSuccess: plants(CONFIG),
+  }),
+  config({
+    id: 'git-config-unlink',
+    title: 'remove .git/config and make it anew',
+    script: 'rm -f .git/config; echo "# $2" > .git/config',
+    isSuccess: plants(CONFIG),
+  }),
+  config({
+    id: 'git-config-hard-link',
+    title: 'hard-link .git/config and write the link',
+    script: 'ln .git/config x; echo "# $2" >> x',
+    isSuccess: plants(CONFIG),
+  }),
+  config({
+    id: 'config-git-config-reopen',
+    title: 'reopen a read-only descriptor of it',
+    isSuccess: plants(CONFIG),
+  }),
+  config({
+    id: 'git-config-symlink',
+    title: 'make .git/config a symlink',
+    script: 'echo "# $2" > x; ln -sf ../x .git/config',
+    isSuccess: plants(CONFIG),
+  }),
+  config({
+    id: 'git-init-anew',
+    title: 'move .git away, git init, and configure that',
+    script: `mv .git old; git init -q; ${FSMONITOR} >> .git/config`,
+    control: ['broker', 'set aside'],
+    isSuccess: gitRuns('work'),
+  }),
+  config({
+    id: 'git-file',
+    title: 'make .git a file that names a gitdir of ours',
+    script: `${EMPTY_GITDIR}; mv .git old; echo "gitdir: $1/work/evil" > .git`,
+    control: ['broker', 'set aside'],
+    isSuccess: gitRuns('work'),
+  }),
+  config({
+    id: 'git-symlink',
+    title: 'make .git a symlink to a gitdir of ours',
+    script: `${EMPTY_GITDIR}; mv .git old; ln -s evil .git`,
+    control: ['broker', 'set aside'],
+    isSuccess: gitRuns('work'),
+  }),
+  config({
+    id: 'git-commondir',
+    title: 'point .git/commondir to a gitdir of ours',
+    script: `${EMPTY_GITDIR}; cp -r .git/objects .git/refs evil/; echo "$1/work/evil" > .git/commondir`,
+    control: ['broker', 'set aside'],
+    isSuccess: gitRuns('work'),
+  }),
+  config({
+    id: 'git-config-worktree',
+    title: 'write config.worktree where the repository uses it',
+    prepare: (fixture) => {
+      makeRepository(fixture);
+      fixture.git(['config', 'extensions.worktreeConfig', 'true']);
+    },
+    script: `${FSMONITOR} > .git/config.worktree`,
+    isSuccess: gitRuns('work'),
+  }),
+  config({
+    id: 'git-bare-lookalike',
+    title: 'leave a directory that git takes for a repository',
+    script: `mkdir -p docs && cp -r .git/objects .git/refs .git/HEAD docs/ && { printf '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = .\\n'; ${FSMONITOR}; } > docs/config`,
+    control: ['set aside'],
+    isSuccess: gitRuns('work/docs'),
+  }),
+  config({
+    id: 'git-new-fsmonitor',
+    title: 'leave a new repository with core.fsmonitor',
+    script: `git init -q new; ${FSMONITOR} >> new/.git/config`,
+    control: ['set aside'],
+    isSuccess: gitRuns('work/new'),
+  }),
+  config({
+    id: 'git-new-hooks-path',
+    title: 'leave a new repository with core.hooksPath',
+    script: `git init -q new; mkdir new/h; ${HOOK_TEXT} > new/h/pre-commit; chmod +x new/h/pre-commit; git -C new config core.hooksPath h`,
+    control: ['set aside'],
+    isSuccess: gitRuns('work/new'),
+  }),
+  config({
+    id: 'git-new-filter',
+    title: 'leave a new repository with a filter',
+    script: `git init -q new; echo '* filter=x' > new/.gitattributes; git -C new config filter.x.clean "touch $1/pwned; cat"`,
+    control: ['set aside'],
+    isSuccess: gitRuns('work/new'),
+  }),
+  config({
+    id: 'git-new-include',
+    title: 'leave a new repository whose config includes a file that names a program',
+    script: `git init -q new; ${FSMONITOR} > new/more; git -C new config include.path ../more`,
+    control: ['set aside'],
+    isSuccess: gitRuns('work/new'),
+  }),
+  config({
+    id: 'git-new-worktree-config',
+    title: 'leave a new repository with a program in config.worktree',
+    script: `git init -q new; git -C new config extensions.worktreeConfig true; ${FSMONITOR} > new/.git/config.worktree`,
+    control: ['set aside'],
+    isSuccess: gitRuns('work/new'),
+  }),
+];
