@@ -60,15 +60,17 @@ function becomeRunner({ runner, place }: RunOptions): string[] {
   return ['setpriv', '--clear-groups', '--bounding-set=-all', '--inh-caps=-all'];
 }
 
+const INSIDE = [process.execPath, ASSAY, 'sandbox', '--preset', 'coding-agent', '-q', '--'];
+
 function wrap({ workload, place }: RunOptions): string[] {
-  const inside = [process.execPath, ASSAY, 'sandbox', '--preset', 'coding-agent', '-q', '--'];
-  const command = place === 'inside' ? [...inside, ...workload.command] : [...workload.command];
+  const isWrapped = place === 'inside' && workload.isOuter !== true;
+  const command = isWrapped ? [...INSIDE, ...workload.command] : [...workload.command];
   if (workload.dialogue === undefined) return command;
   return ['python3', DRIVER, workload.dialogue, '--', ...command];
 }
 
 /** What assay gives to the program, so that only the boundary differs. */
-function makeEnvironment({ workspace, place }: RunOptions): NodeJS.ProcessEnv {
+function makeEnvironment({ workload, workspace, place }: RunOptions): NodeJS.ProcessEnv {
   const own = {
     PATH,
     HOME: workspace.home,
@@ -77,9 +79,11 @@ function makeEnvironment({ workspace, place }: RunOptions): NodeJS.ProcessEnv {
     TZ: 'UTC',
     SHELL: '/bin/bash',
   };
-  if (place === 'inside') return own;
+  if (place === 'inside') {
+    return workload.isOuter === true ? { ...own, RUN: INSIDE.join(' ') } : own;
+  }
   const { tmp } = workspace;
-  return { ...own, TMPDIR: tmp, TMP: tmp, TEMP: tmp, GIT_TEMPLATE_DIR: '' };
+  return { ...own, RUN: '', TMPDIR: tmp, TMP: tmp, TEMP: tmp, GIT_TEMPLATE_DIR: '' };
 }
 
 function normalise(text: string, { workload, workspace }: RunOptions): string[] {

@@ -3,7 +3,7 @@ import { declareWorkloads } from './declare.ts';
 /** Numbers of processes and of terminals differ from run to run. */
 const PIDS = [
   [/^\[(\d)\] \d+(?=\r?$)/gm, '[$1] PID'],
-  [/(line \d+: +)\d+ /g, '$1PID '],
+  [/(line \d+:) +\d+ /g, '$1 PID '],
   [/\((\d{2,})\) - No such process/g, '(PID) - No such process'],
 ] as const;
 
@@ -22,6 +22,15 @@ declareWorkloads('shell', [
     command: ['env', 'PS1=ready$ ', 'bash', '--norc', '--noprofile', '-i'],
     tools: ['bash', 'python3'],
     dialogue: 'jobs.dialogue',
+    volatileText: PIDS,
+  },
+  {
+    name: 'programs under the job control of an outer shell',
+    files: [],
+    command: ['env', 'PS1=outer$ ', 'bash', '--norc', '--noprofile', '-i'],
+    isOuter: true,
+    tools: ['bash', 'python3'],
+    dialogue: 'outer.dialogue',
     volatileText: PIDS,
   },
 ]);

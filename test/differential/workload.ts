@@ -9,6 +9,8 @@ export interface Workload {
   readonly tools?: readonly string[];
   /** Runs on a terminal, with this dialogue of `workloads/` typed at it. */
   readonly dialogue?: string;
+  /** Stays outside, and starts what `$RUN` stands before: nothing when bare, assay when inside. */
+  readonly isOuter?: boolean;
   /** Each match is replaced in what was printed: what differs between two bare runs too. */
   readonly volatileText?: readonly (readonly [pattern: RegExp, replacement: string])[];
   /** Files whose content holds times, inode numbers or random salts; they must exist all the same. */

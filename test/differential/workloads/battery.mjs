@@ -49,7 +49,8 @@ function files() {
     fs.futimesSync(fd, 1, 2);
     fs.fchownSync(fd, process.getuid(), process.getgid());
     const out = Buffer.alloc(8);
-    (fs.readSync(fd, out, 0, 8, 0), fs.readvSync(fd, [Buffer.alloc(2)], 0));
+    fs.readSync(fd, out, 0, 8, 0);
+    fs.readvSync(fd, [Buffer.alloc(2)], 0);
     const { mtimeMs } = fs.fstatSync(fd);
     fs.closeSync(fd);
     return [out.toString(), mtimeMs];
@@ -234,7 +235,8 @@ async function sockets() {
       body: 'x',
     });
     const text = await answer.text();
-    (server.closeAllConnections(), server.close());
+    server.closeAllConnections();
+    server.close();
     return [answer.status, text];
   });
   await attemptLater('http localhost', async () => {
@@ -242,7 +244,8 @@ async function sockets() {
     await once(server, 'listening');
     const length = (await (await fetch(`http://localhost:${server.address().port}/`)).text())
       .length;
-    (server.closeAllConnections(), server.close());
+    server.closeAllConnections();
+    server.close();
     return length;
   });
   await attemptLater('tcp refused', async () => once(net.connect(1, '127.0.0.1'), 'connect'));
