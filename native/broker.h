@@ -33,7 +33,7 @@ struct broker {
   atomic_ulong files_created, refusals;
   bool has_read_rules;
   pthread_mutex_t lock, track_lock; /* the sets; the list of git directories */
-  struct inode_set created_configs, bound_sockets, git_dirs;
+  struct inode_set created_configs, bound_sockets, git_dirs, born_git_dirs;
   int git_dir_fds[MAX_GIT_DIRS];
   struct refusal_set *seen;
 };
@@ -76,8 +76,11 @@ bool is_covered(const struct broker *b, const char *path, uint32_t ops);
 uint32_t find_rename_refusal(const struct broker *b, const char *from, const char *to, bool is_dir);
 bool is_in_private_tmp(const struct broker *b, const char *path);
 
+uint32_t refusal_of(struct broker *b, const struct target *t, uint32_t ops);
+
 /* guard.c */
 bool guard_refuses(struct broker *b, const struct target *t);
+bool guard_refuses_removal(struct broker *b, const struct target *t);
 void guard_note(struct broker *b, const struct target *t);
 void guard_finish(struct broker *b);
 bool inode_set_has(struct broker *b, struct inode_set *set, const struct stat *st);

@@ -35,17 +35,13 @@ static int resolve_argument(const struct request *r, int dirfd, uint64_t address
   return 0;
 }
 
-static uint32_t refusal_of(struct broker *b, const struct target *t, uint32_t ops) {
-  uint32_t rule = find_refusal(b, t->path, ops);
-  if (!rule && (ops & OP_WRITE) && guard_refuses(b, t)) rule = GUARD_RULE;
-  if (!rule && (b->plan->flags & PLAN_ALLOW_LIST) && !is_covered(b, t->path, ops)) rule = NO_RULE;
-  return rule;
-}
-
 static bool may_create(struct broker *b) {
   uint64_t max = b->plan->max_files;
   return !max || atomic_fetch_add(&b->files_created, 1) < max;
 }
+
+/* A program that the host's root runs must not leave behind files that run with its rights for others. */
+static bool is_setuid_refused(const struct request *r, mode_t mode) { return r->broker->plan->uid == 0 && (mode & S_ISUID); }
 
 /* The kernel's own layers refused it. Ordinary permissions refuse too; those are the program's own business. */
 static void note_kernel_refusal(struct broker *b, const char *op, const char *path, uint32_t ops, int error) {
@@ -143,6 +139,7 @@ static int open_checked(const struct request *r, const struct open_call *call, c
   bool creates = !t->exists || (call->flags & O_TMPFILE) == O_TMPFILE;
   if (creates && !may_create(b)) return note_refusal(b, "limit-files", t->path, NO_RULE, EDQUOT), -EDQUOT;
   if (creates) use_umask_of(r);
+  if (creates && is_setuid_refused(r, call->mode)) return note_refusal(b, "setuid", t->path, NO_RULE, EPERM), -EPERM;
   int fd = open_target(r, call, t), error = fd < 0 ? -errno : 0;
   if (error == -ELOOP && !(call->flags & O_NOFOLLOW)) return -EAGAIN;
   if (error == -EACCES && t->own_fd >= 0) return duplicate_own(r, call, t);
@@ -234,6 +231,7 @@ static int make_node(const struct request *r, struct target *t) {
   bool at = r->nr == SYS_mknodat;
   mode_t mode = (mode_t)r->args[at ? 2 : 1];
   if (t->must_be_dir) return -ENOENT;
+  if (is_setuid_refused(r, mode)) return -EPERM;
   return mknodat(t->parent, t->name, mode, (dev_t)r->args[at ? 3 : 2]) ? -errno : 0;
 }
 
@@ -246,9 +244,9 @@ static int make_link(const struct request *r, struct target *t) {
 }
 
 static int remove_entry(const struct request *r, struct target *t, int flags) {
-  (void)r;
   if (!t->exists) return -ENOENT;
   if (!t->name[0]) return flags & AT_REMOVEDIR ? -EINVAL : -EISDIR;
+  if (guard_refuses_removal(r->broker, t)) return note_refusal(r->broker, "remove", t->path, GUARD_RULE, EACCES), -EACCES;
   return unlinkat(t->parent, t->name, flags) ? -errno : 0;
 }
 
@@ -290,6 +288,7 @@ static int check_rename(const struct request *r, const struct target *from, cons
   if (!rule) rule = refusal_of(b, to, OP_WRITE), path = to->path;
   if (!rule) rule = find_rename_refusal(b, from->path, to->path, is_dir);
   if (!rule && is_exchange) rule = find_rename_refusal(b, to->path, from->path, true);
+  if (!rule && (guard_refuses_removal(b, from) || (is_exchange && guard_refuses_removal(b, to)))) rule = GUARD_RULE;
   if (rule) return note_refusal(b, "rename", path, rule, EACCES), -EACCES;
   /* Nothing is protected in the private tmp, so a directory from there is copied file by file, not moved as it is. */
   if (S_ISDIR(from->st.st_mode) && is_in_private_tmp(b, from->path) != is_in_private_tmp(b, to->path)) return -EXDEV;
@@ -396,8 +395,9 @@ static int change_times(const struct request *r, struct target *t) {
   return error ? error : set_times(r, t, has_times ? times : NULL);
 }
 
-static int change_mode(struct target *t, mode_t mode) {
+static int change_mode(const struct request *r, struct target *t, mode_t mode) {
   char link[32];
+  if (is_setuid_refused(r, mode)) return note_refusal(r->broker, "setuid", t->path, NO_RULE, EPERM), -EPERM;
   if (S_ISLNK(t->st.st_mode)) return -EOPNOTSUPP;
   object_link(t, link);
   return chmod(link, mode) ? -errno : 0;
@@ -424,14 +424,14 @@ static int change_attribute(const struct request *r, struct target *t) {
   const uint64_t *a = r->args;
   if (!t->exists) return -ENOENT;
   switch (r->nr) {
-    case SYS_fchmod: return change_mode(t, (mode_t)a[1]);
-    case SYS_fchmodat: case SYS_fchmodat2: return change_mode(t, (mode_t)a[2]);
+    case SYS_fchmod: return change_mode(r, t, (mode_t)a[1]);
+    case SYS_fchmodat: case SYS_fchmodat2: return change_mode(r, t, (mode_t)a[2]);
     case SYS_fchown: return change_owner(t, a[1], a[2]);
     case SYS_fchownat: return change_owner(t, a[2], a[3]);
     case SYS_setxattr: case SYS_lsetxattr: case SYS_fsetxattr: return change_xattr(r, t, false);
     case SYS_removexattr: case SYS_lremovexattr: case SYS_fremovexattr: return change_xattr(r, t, true);
 #ifdef SYS_chmod
-    case SYS_chmod: return change_mode(t, (mode_t)a[1]);
+    case SYS_chmod: return change_mode(r, t, (mode_t)a[1]);
     case SYS_chown: case SYS_lchown: return change_owner(t, a[1], a[2]);
     case SYS_utime: case SYS_utimes: case SYS_futimesat:
 #endif

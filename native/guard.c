@@ -51,17 +51,47 @@ static bool is_hook(const char *path) {
 
 static bool is_config_name(const char *name) { return !strcmp(name, "config") || !strcmp(name, "config.worktree"); }
 
+static const char *last_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : "";
+}
+
+static bool stat_dir_of(const char *path, struct stat *st) {
+  char dir[PATH_CAP];
+  size_t len = (size_t)(last_name(path) - path);
+  if (len < 2 || len >= sizeof dir) return false;
+  memcpy(dir, path, len - 1);
+  dir[len - 1] = 0;
+  return !stat(dir, st);
+}
+
+static bool is_guarded(struct broker *b, const char *path) {
+  return (b->plan->flags & PLAN_GIT_GUARD) && path[0] == '/' && !is_in_private_tmp(b, path);
+}
+
+/* In a git directory that was there before the run? */
+static bool is_in_old_git_dir(struct broker *b, const char *path) {
+  struct stat dir;
+  const char *name = last_name(path);
+  return name > path + 1 && is_git_dir(path, (size_t)(name - path - 1)) && stat_dir_of(path, &dir) && !inode_set_has(b, &b->born_git_dirs, &dir);
+}
+
+/* The path decides, not how it was reached: a descriptor link has no name of its own. */
 bool guard_refuses(struct broker *b, const struct target *t) {
-  if (!(b->plan->flags & PLAN_GIT_GUARD) || is_in_private_tmp(b, t->path)) return false;
+  if (!is_guarded(b, t->path)) return false;
   if (is_hook(t->path)) return true;
-  const char *slash = strrchr(t->path, '/');
-  if (!slash || !t->name[0]) return false;
-  bool is_config = is_config_name(t->name), is_common = !strcmp(t->name, "commondir"), is_link = !strcmp(t->name, ".git");
-  if (!is_config && !is_common && !is_link) return false;
-  if (is_link) return t->exists && !S_ISDIR(t->st.st_mode) && !inode_set_has(b, &b->created_configs, &t->st);
-  if (!is_git_dir(t->path, (size_t)(slash - t->path))) return false;
-  if (t->exists) return !inode_set_has(b, &b->created_configs, &t->st);
-  return is_common && !strstr(t->path, "/worktrees/");
+  const char *name = last_name(t->path);
+  if (!strcmp(name, ".git")) return t->exists && !S_ISDIR(t->st.st_mode) && !inode_set_has(b, &b->created_configs, &t->st);
+  if (!is_config_name(name) && strcmp(name, "commondir")) return false;
+  if (t->exists && inode_set_has(b, &b->created_configs, &t->st)) return false;
+  return is_in_old_git_dir(b, t->path);
+}
+
+/* What makes a directory a git directory stays while the guard needs it to tell. It may be replaced, as git does. */
+bool guard_refuses_removal(struct broker *b, const struct target *t) {
+  const char *name = last_name(t->path);
+  if (!is_guarded(b, t->path)) return false;
+  return (!strcmp(name, "HEAD") || !strcmp(name, "objects") || !strcmp(name, "commondir")) && is_in_old_git_dir(b, t->path);
 }
 
 static void track_git_dir(struct broker *b, const struct target *t) {
@@ -85,7 +115,9 @@ void guard_note(struct broker *b, const struct target *t) {
   bool is_head = !strcmp(t->name, "HEAD") || !strcmp(t->name, "objects") || !strcmp(t->name, "refs") || !strcmp(t->name, "commondir");
   if (!is_head && !is_config_name(t->name) && strcmp(t->name, "commondir") && strcmp(t->name, ".git")) return;
   if (fstatat(t->parent, t->name, &st, AT_SYMLINK_NOFOLLOW)) return;
-  if (is_head) track_git_dir(b, t);
+  struct stat dir;
+  if (!strcmp(t->name, "HEAD") && !t->exists && !fstat(t->parent, &dir)) inode_set_add(b, &b->born_git_dirs, &dir);
+  if (is_head || is_config_name(t->name)) track_git_dir(b, t);
   if (strcmp(t->name, "HEAD")) inode_set_add(b, &b->created_configs, &st);
 }
 

@@ -45,6 +45,14 @@ bool is_covered(const struct broker *b, const char *path, uint32_t ops) {
   return !left;
 }
 
+/* Everything that may refuse an operation on a resolved path. */
+uint32_t refusal_of(struct broker *b, const struct target *t, uint32_t ops) {
+  uint32_t rule = find_refusal(b, t->path, ops);
+  if (!rule && (ops & OP_WRITE) && guard_refuses(b, t)) rule = GUARD_RULE;
+  if (!rule && (b->plan->flags & PLAN_ALLOW_LIST) && !is_covered(b, t->path, ops)) rule = NO_RULE;
+  return rule;
+}
+
 /* A rule over a fixed place must not lose its place, and a directory must not bring protected names with it. */
 uint32_t find_rename_refusal(const struct broker *b, const char *from, const char *to, bool is_dir) {
   for (size_t i = 0; i < b->plan->rule_count; i++) {

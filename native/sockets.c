@@ -95,8 +95,7 @@ void perform_bind(const struct request *r) {
     int base = open_base(r, AT_FDCWD, path);
     error = base < 0 ? base : fchdir(base) ? -errno : 0; /* this thread has a directory of its own */
     if (base >= 0 && !error) error = resolve(r, base, path, 0, &t);
-    uint32_t rule = error ? 0 : find_refusal(r->broker, t.path, OP_WRITE);
-    if (!error && !rule && guard_refuses(r->broker, &t)) rule = GUARD_RULE;
+    uint32_t rule = error ? 0 : refusal_of(r->broker, &t, OP_WRITE);
     if (rule) note_refusal(r->broker, "bind", t.path, rule, EACCES), error = -EACCES;
     if (!error && t.exists) error = -EADDRINUSE;
     if (!error) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_TRACKED 65536
@@ -56,6 +57,23 @@ static uint64_t private_pages(pid_t pid) {
   return resident - shared;
 }
 
+/* Memory files that are held by descriptor only are in nobody's resident size. */
+static uint64_t memory_file_bytes(pid_t pid) {
+  char dir[64], path[320], link[64];
+  uint64_t total = 0;
+  snprintf(dir, sizeof dir, "/proc/%d/fd", pid);
+  DIR *fds = opendir(dir);
+  if (!fds) return 0;
+  for (struct dirent *entry; (entry = readdir(fds));) {
+    struct stat st;
+    snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
+    ssize_t len = readlink(path, link, sizeof link);
+    if (len >= 7 && !memcmp(link, "/memfd:", 7) && !stat(path, &st)) total += (uint64_t)st.st_blocks * 512;
+  }
+  closedir(fds);
+  return total;
+}
+
 static uint64_t written_bytes(pid_t pid) {
   char text[512];
   if (!read_small(pid, "io", text, sizeof text)) return 0;
@@ -95,7 +113,8 @@ const char *soft_limit_passed(const struct plan *plan, pid_t keeper) {
     if (!list[i].is_inside) continue;
     used[SOFT_CPU_MS] += list[i].cpu_ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK);
     if (list[i].pid != keeper) used[SOFT_PIDS] += list[i].threads;
-    if (plan->soft[SOFT_MEMORY_BYTES]) used[SOFT_MEMORY_BYTES] += private_pages(list[i].pid) * (uint64_t)sysconf(_SC_PAGESIZE);
+    if (plan->soft[SOFT_MEMORY_BYTES])
+      used[SOFT_MEMORY_BYTES] += private_pages(list[i].pid) * (uint64_t)sysconf(_SC_PAGESIZE) + memory_file_bytes(list[i].pid);
     if (plan->soft[SOFT_DISK_BYTES]) used[SOFT_DISK_BYTES] += written_bytes(list[i].pid);
   }
   free(list);

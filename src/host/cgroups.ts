@@ -28,7 +28,8 @@ function findUnified(path: string): CgroupFacts | null {
   const enabled = statSync(`${directory}/cgroup.subtree_control`, { throwIfNoEntry: false });
   if (!enabled || !canMakeIn(directory)) return null;
   const controllers = readFileSync(`${directory}/cgroup.subtree_control`, 'utf8').trim().split(' ');
-  const has = (name: string): string | undefined => (controllers.includes(name) ? directory : undefined);
+  const has = (name: string): string | undefined =>
+    controllers.includes(name) ? directory : undefined;
   if (!has('memory') && !has('pids')) return null;
   return { version: 2, memory: has('memory'), pids: has('pids'), cpu: has('cpu') };
 }
@@ -45,6 +46,7 @@ export function findCgroups(): CgroupFacts {
   };
   const memory = find('memory');
   const pids = find('pids');
-  if (memory === undefined && pids === undefined) return { version: 0, reason: 'no cgroup is delegated to this user' };
+  if (memory === undefined && pids === undefined)
+    return { version: 0, reason: 'no cgroup is delegated to this user' };
   return { version: 1, memory, pids, cpu: find('cpu') };
 }

@@ -18,7 +18,11 @@ const LANDLOCK_SINCE: readonly (readonly [major: number, minor: number, abi: num
   [5, 13, 1],
 ];
 
-function isAtLeast([major, minor]: readonly [number, number], wantMajor: number, wantMinor: number): boolean {
+function isAtLeast(
+  [major, minor]: readonly [number, number],
+  wantMajor: number,
+  wantMinor: number,
+): boolean {
   return major > wantMajor || (major === wantMajor && minor >= wantMinor);
 }
 
@@ -30,7 +34,10 @@ function parseRelease(text: string): [number, number] {
 function readArch(): Arch {
   const name = nodeArch();
   if (name === 'x64' || name === 'arm64') return name;
-  throw new AssayError('E_BACKEND_UNAVAILABLE_UNENFORCEABLE', `Cannot run on ${name}: the filters are written for x64 and arm64`);
+  throw new AssayError(
+    'E_BACKEND_UNAVAILABLE_UNENFORCEABLE',
+    `Cannot run on ${name}: the filters are written for x64 and arm64`,
+  );
 }
 
 /** Root of a container sees the number zero; what it may do is found out by doing. */
@@ -65,7 +72,9 @@ export function guessFacts(): HostFacts {
       : { isAvailable: false, reason: `Linux ${kernel} is older than 5.19` },
     namespaces: {
       user: namespace,
-      mount: isAtLeast(version, 5, 12) ? namespace : { isAvailable: false, reason: `Linux ${kernel} is older than 5.12` },
+      mount: isAtLeast(version, 5, 12)
+        ? namespace
+        : { isAvailable: false, reason: `Linux ${kernel} is older than 5.12` },
       pid: namespace,
       ipc: namespace,
       net: namespace,

@@ -23,6 +23,8 @@ export interface ParsedProbe {
 
 function nameErrno(errno: number): string {
   if (errno === 0) return '';
+  // One number has two names; this is the one that the kernel's own pages use.
+  if (errno === constants.errno.EOPNOTSUPP) return 'EOPNOTSUPP';
   return (
     Object.entries(constants.errno).find(([, value]) => value === errno)?.[0] ?? `error ${errno}`
   );

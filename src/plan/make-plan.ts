@@ -36,6 +36,8 @@ export interface Plan {
   readonly network: 'private' | 'host' | 'none';
 }
 
+const SHARED_DEVICES = ['/dev/shm', '/dev/pts'];
+
 /** What the broker is needed for under this policy, beyond what it always does. */
 interface Needs {
   readonly conflicts: readonly Conflict[];
@@ -68,6 +70,11 @@ function findDegradations(policy: Policy, needs: Needs, active: ActiveLayers, ha
     if (needs.isAllowListKept && active.landlockAbi > 0)
       degradations.push({ rule: 'fs wildcards', reason: 'an allow rule with a wildcard needs the broker' });
   }
+  if (!active.has.pid) degradations.push({ rule: 'processes', reason: 'without a pid namespace, processes outside can be seen' });
+  if (!active.has.pid && active.landlockAbi < 6)
+    degradations.push({ rule: 'signals', reason: 'without a pid namespace and Landlock 6, processes outside can be signalled' });
+  if (!active.has.net && planNetwork(policy, active) !== 'host')
+    degradations.push({ rule: 'network', reason: "without a network namespace, the host's sockets can be listed" });
   if (!active.has.seccomp)
     degradations.push({ rule: 'system calls', reason: 'without seccomp, sockets and system calls are not restricted' });
   if (planNetwork(policy, active) === 'host')
@@ -146,7 +153,9 @@ function findPinned(needs: Needs, policy: Policy, input: PlanInput, hasBroker: b
 export function makePlan(input: PlanInput): Plan {
   const { policy, variables, host, tree } = input;
   const active = chooseLayers(host, input.choice);
-  const { grants, absent } = collectGrants(policy.fs, tree);
+  const { grants: all, absent } = collectGrants(policy.fs, tree);
+  // Without a mount namespace these are the host's own, shared with every other program of this user.
+  const grants = active.has.mount ? all : all.filter(({ path }) => !SHARED_DEVICES.some((dir) => isAtOrBelow(path, dir)));
   // A socket that may be connected to has to be seen; the kernel's file rights do not matter for it.
   const sockets = collectGrants(policy.unix, tree).grants.map((grant) => ({ ...grant, rights: READ }));
   const needs = findNeeds(policy, grants, active);
@@ -180,6 +189,7 @@ export function makePlan(input: PlanInput): Plan {
         cwd: variables.cwd,
         tmpdir: variables.tmpdir,
         tmpLimit,
+        shmBytes: policy.limits.memoryBytes,
         ...findPinned(needs, policy, input, has.broker),
         proc: has.pid ? { pidMax: limits.pidMax } : null,
       })

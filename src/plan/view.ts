@@ -15,6 +15,8 @@ export interface ViewOptions {
   /** The scoped directory on the host, which becomes /tmp. */
   readonly tmpdir: string;
   /** A limit on what may be written to /tmp; null for none. */
+  /** The most that /dev/shm may hold; it counts as memory. */
+  readonly shmBytes?: number | undefined;
   readonly tmpLimit: null | { readonly sizeBytes: number; readonly inodes: number };
   /** Existing places that are refused although something around them is granted. */
   readonly masked: readonly string[];
@@ -25,6 +27,8 @@ export interface ViewOptions {
 }
 
 const SHM_BYTES = 1 << 30;
+/** These become the scoped directory; what else is granted in them is put back on top. */
+const PRIVATE_DIRECTORIES = ['/tmp', '/var/tmp'] as const;
 
 function chooseHidden({ grants, tree, home }: ViewOptions): string[] {
   const isWhole = (dir: string): boolean => grants.some(({ path, isGlob }) => !isGlob && isAtOrBelow(dir, path));
@@ -47,7 +51,7 @@ function chooseEmpty({ home, cwd }: ViewOptions, hidden: readonly string[]): Mou
 function chooseBinds({ grants, tmpdir }: ViewOptions, hidden: readonly string[]): MountOp[] {
   const byPath = new Map<string, number>();
   for (const { path, rights } of grants) {
-    const isShown = isAtOrBelow(path, '/tmp') || hidden.some((dir) => isAtOrBelow(path, dir));
+    const isShown = [...PRIVATE_DIRECTORIES, ...hidden].some((dir) => isAtOrBelow(path, dir));
     if (path.startsWith('/dev/') || path === '/' || isAtOrBelow(path, '/proc') || isAtOrBelow(path, tmpdir)) continue;
     if (isShown || rights & WRITE) byPath.set(path, (byPath.get(path) ?? 0) | rights);
   }
@@ -82,15 +86,16 @@ export function planView(all: ViewOptions): MountOp[] {
   const options = { ...all, grants: all.grants.filter(({ isSystem }) => !isSystem) };
   const { tmpdir, tmpLimit, tree } = options;
   const hidden = chooseHidden(options);
-  const scoped: MountOp = tmpLimit
-    ? { kind: 'tmpfs', path: '/tmp', ...tmpLimit, isShared: false }
-    : { kind: 'bind', source: tmpdir, path: '/tmp', isWritable: true, canExec: true };
-  const binds = chooseBinds(options, hidden).filter((op) => op.kind === 'bind' && op.path !== '/tmp');
-  const ops: MountOp[] = [...hidden.toSorted().map((path): MountOp => ({ kind: 'hide', path })), scoped, ...binds, ...chooseEmpty(options, hidden)];
-  if (tree.kind('/var/tmp') === 'directory' && !tmpLimit)
-    ops.push({ kind: 'bind', source: tmpdir, path: '/var/tmp', isWritable: true, canExec: true });
+  const scoped = PRIVATE_DIRECTORIES.filter((path) => tree.kind(path) === 'directory').map(
+    (path): MountOp =>
+      tmpLimit
+        ? { kind: 'tmpfs', path, ...tmpLimit, isShared: false }
+        : { kind: 'bind', source: tmpdir, path, isWritable: true, canExec: true },
+  );
+  const binds = chooseBinds(options, hidden).filter((op) => 'path' in op && !PRIVATE_DIRECTORIES.some((dir) => dir === op.path));
+  const ops: MountOp[] = [...hidden.toSorted().map((path): MountOp => ({ kind: 'hide', path })), ...scoped, ...binds, ...chooseEmpty(options, hidden)];
   if (tree.kind('/dev/shm') === 'directory')
-    ops.push({ kind: 'tmpfs', path: '/dev/shm', sizeBytes: SHM_BYTES, inodes: 0, isShared: true });
+    ops.push({ kind: 'tmpfs', path: '/dev/shm', sizeBytes: Math.min(SHM_BYTES, options.shmBytes ?? SHM_BYTES), inodes: 0, isShared: true });
   for (const path of options.readOnly)
     ops.push({ kind: 'bind', source: path, path, isWritable: false, canExec: true });
   for (const path of options.masked) ops.push({ kind: 'mask', path });

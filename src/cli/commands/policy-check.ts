@@ -2,7 +2,7 @@ import { readHostTree } from '../../launch/host-tree.ts';
 import { collectDocuments } from '../../policy/extend.ts';
 import type { Variables } from '../../policy/policy.ts';
 import { AssayError } from '../../core/errors.ts';
-import { PolicyError } from '../../policy/problems.ts';
+import { formatProblems, PolicyError } from '../../policy/problems.ts';
 import { planOnHost, readFacts } from '../host-plan.ts';
 import { loadRunPolicy, openFiles, readVariables } from '../load-run-policy.ts';
 import type { ParsedCommand } from '../parse.ts';
@@ -11,6 +11,13 @@ import { checkPolicy, formatPolicyCheck } from '../policy-check-report.ts';
 async function countExamples(file: string, variables: Variables): Promise<number> {
   const documents = collectDocuments({ file, variables, files: await openFiles(file) });
   return documents.reduce((count, { data }) => count + (data.tests?.length ?? 0), 0);
+}
+
+/** A run stops at the first problem; whoever mends a file wants to see all of them. */
+function printProblems(file: string, { code, problems, exitCode }: PolicyError): number {
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  process.stderr.write(`assay: ${file} has ${count}\n\n${formatProblems(problems)}\n${code}\n`);
+  return exitCode;
 }
 
 /** `assay policy check`: does it load, and does this host keep it? */
@@ -27,6 +34,7 @@ export async function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>
     process.stdout.write(isJson ? `${JSON.stringify(check, null, 2)}\n` : formatPolicyCheck(check));
     return 0;
   } catch (error) {
+    if (!isJson && error instanceof PolicyError) return printProblems(file, error);
     if (!isJson || !(error instanceof AssayError)) throw error;
     const { code, message, hint, exitCode } = error;
     const problems = error instanceof PolicyError ? error.problems : [{ message, hint }];

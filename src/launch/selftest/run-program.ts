@@ -45,7 +45,7 @@ export async function runProgram({
   signal,
 }: ProgramOptions): Promise<AttackRun> {
   const code = `${PRELUDES[attack.language]}${attack.program}`;
-  const [file = '', ...args] = [
+  const command = [
     ...wrapper,
     interpreter,
     FLAGS[attack.language],
@@ -54,7 +54,7 @@ export async function runProgram({
   ];
   const inherited = attack.inherit ? openSync(attack.inherit(stage), 'r') : undefined;
   const extra = Array<'ignore'>(INHERITED_FD - 3).fill('ignore');
-  const child = spawn(file, args, {
+  const child = spawn(command[0] ?? interpreter, command.slice(1), {
     cwd: stage.facts.work,
     env: makeEnvironment(stage),
     stdio: ['ignore', 'pipe', 'pipe', ...(inherited === undefined ? [] : [...extra, inherited])],
