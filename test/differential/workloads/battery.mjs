@@ -43,7 +43,8 @@ function files() {
     const fd = fs.openSync('a', 'r+');
     fs.writeSync(fd, 'ALPHA', 0);
     fs.writevSync(fd, [Buffer.from('1'), Buffer.from('2')], 5);
-    (fs.fsyncSync(fd), fs.fdatasyncSync(fd));
+    fs.fsyncSync(fd);
+    fs.fdatasyncSync(fd);
     fs.ftruncateSync(fd, 8);
     fs.fchmodSync(fd, 0o600);
     fs.futimesSync(fd, 1, 2);

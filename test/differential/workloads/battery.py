@@ -296,11 +296,13 @@ async def streams():
 
 
 if __name__ == "__main__":
-    directories()
-    temporary()
-    trees()
-    locks()
-    processes()
-    signals()
-    asyncio.run(streams())
+    if sys.argv[1] == "files":
+        directories()
+        temporary()
+        trees()
+        locks()
+        processes()
+    else:
+        signals()
+        asyncio.run(streams())
     print("done")
