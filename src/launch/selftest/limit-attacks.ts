@@ -75,7 +75,7 @@ const PERSIST: Attack[] = [
     language: 'node',
     program: `const code = 'for (const name of ["SIGTERM", "SIGHUP", "SIGINT"]) process.on(name, () => {}); setTimeout(() => {}, 5000)';
 require("child_process").spawn(process.execPath, ["-e", code, "daemon-" + S.token], { detached: true, stdio: "ignore" }).unref();
-setTimeout(() => process.exit(0), 300);`,
+setTimeout(() => {}, 300);`,
     isThrough: async (_, { facts }) => {
       // The kernel ends a tree after it has told us that its first process ended.
       for (let round = 0; round < 10 && findDaemons(facts.token).length > 0; round++)

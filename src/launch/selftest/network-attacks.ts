@@ -42,7 +42,7 @@ const INTERNET: Attack[] = [
     title: 'open a port on the host',
     program: `const server = require("net").createServer((socket) => { socket.end(S.token); server.close(); });
 server.on("error", (e) => say(e.code)).listen(0, "127.0.0.1", () => say("port " + server.address().port));
-setTimeout(() => process.exit(0), 700);`,
+setTimeout(() => server.close(), 700);`,
     onLine: (line: string, { marks }: Stage) => {
       const port = Number(/^port (\d+)$/.exec(line)?.[1] ?? 0);
       if (port === 0) return;
