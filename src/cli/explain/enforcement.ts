@@ -53,7 +53,13 @@ export function seePath(plan: Plan, path: string): Sight {
     canExec: true,
   };
   for (const op of launch.mounts) {
-    if (!('path' in op) || op.kind === 'symlink' || op.kind === 'directory' || !isAtOrBelow(path, op.path)) continue;
+    if (
+      !('path' in op) ||
+      op.kind === 'symlink' ||
+      op.kind === 'directory' ||
+      !isAtOrBelow(path, op.path)
+    )
+      continue;
     if (op.kind === 'hide') sight = { kind: 'hidden', canExec: false };
     else if (op.kind === 'mask') sight = { kind: 'masked', canExec: false };
     else if (op.kind === 'tmpfs' || op.source !== op.path)
