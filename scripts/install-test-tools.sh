@@ -18,6 +18,9 @@ need readelf binutils
 need setpriv util-linux
 need bwrap bubblewrap
 need strace strace
+# for the comparison in npm run bench
+need socat socat
+need rg ripgrep
 need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
 # The cross compiler comes without a C library.
 if command -v dpkg >/dev/null 2>&1; then

@@ -1,0 +1,91 @@
+// Compiles and drives the timer, and turns its lines into figures.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** Node alone takes three times as long to start with NODE_EXTRA_CA_CERTS set, which would flatter every ratio. */
+export function quietEnvironment() {
+  const env = { ...process.env };
+  for (const name of ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'NODE_PATH']) delete env[name];
+  return env;
+}
+
+/** The directory of one benchmark run: programs, plans and generated projects. */
+export class Bench {
+  // In the home directory, as projects are; /tmp is private inside the sandbox.
+  path = mkdtempSync(join(homedir(), 'assay-bench-'));
+  #scratch = mkdtempSync(join(tmpdir(), 'assay-bench-'));
+  #timer = join(this.#scratch, 'timer');
+
+  constructor() {
+    execFileSync('cc', [
+      '-O2',
+      '-Wall',
+      '-Wextra',
+      '-Werror',
+      '-o',
+      this.#timer,
+      join(ROOT, 'bench/timer.c'),
+    ]);
+  }
+
+  /** The functions of bench/plans.ts. */
+  async loadPlans() {
+    const { build } = await import('rolldown');
+    const file = join(this.#scratch, 'plans.mjs');
+    await build({
+      cwd: ROOT,
+      input: 'bench/plans.ts',
+      platform: 'node',
+      external: /^node:/,
+      logLevel: 'warn',
+      output: { file, format: 'esm' },
+    });
+    return import(pathToFileURL(file).href);
+  }
+
+  scratch(name) {
+    return join(this.#scratch, name);
+  }
+
+  /** Runs every command once a round. Returns, by name, the sorted times in milliseconds. */
+  time(commands, { rounds, warmup = 2 }) {
+    const lines = commands.flatMap(({ name, cwd, plan, argv }) => [
+      `command ${name}`,
+      ...(cwd ? [`cwd ${cwd}`] : []),
+      ...(plan ? [`plan ${plan}`] : []),
+      ...argv.map((word) => `arg ${word}`),
+    ]);
+    const { stdout, stderr, status } = spawnSync(this.#timer, [], {
+      input: `${lines.join('\n')}\nrun ${rounds} ${warmup}\n`,
+      encoding: 'utf8',
+      env: quietEnvironment(),
+      maxBuffer: 1 << 26,
+    });
+    if (status !== 0) throw new Error(`The timer failed: ${stderr}`);
+    const times = new Map(commands.map(({ name }) => [name, []]));
+    const wrong = new Set();
+    for (const line of stdout.trim().split('\n')) {
+      const [name, microseconds, code] = line.split(' ');
+      times.get(name).push(Number(microseconds) / 1000);
+      if (code !== '0') wrong.add(`${name} ended with ${code}`);
+    }
+    if (wrong.size > 0) throw new Error([...wrong].join('; '));
+    for (const list of times.values()) list.sort((a, b) => a - b);
+    return times;
+  }
+
+  close() {
+    rmSync(this.path, { recursive: true, force: true });
+    rmSync(this.#scratch, { recursive: true, force: true });
+  }
+}
+
+/** The lower quartile: of what a shared machine adds, most is in the upper part. */
+export function lowerQuartile(sorted) {
+  return sorted[Math.floor((sorted.length - 1) / 4)];
+}
