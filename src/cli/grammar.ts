@@ -71,7 +71,7 @@ export const COMMANDS = {
     },
     positional: { name: 'PATH|HOST', min: 1, max: 1 },
   },
-  'policy presets': { flags: JSON_SWITCH },
+  'policy presets': { flags: JSON_SWITCH, positional: { name: 'NAME', min: 0, max: 1 } },
   'policy schema': { flags: {} },
   doctor: { flags: JSON_SWITCH },
   selftest: {

@@ -112,7 +112,10 @@ export const TEXTS: Texts = {
   'policy presets': {
     summary: 'List the built-in policies',
     flags: { json: JSON_OUT },
-    examples: [{ line: 'assay policy presets', why: 'Names, and what they allow' }],
+    examples: [
+      { line: 'assay policy presets', why: 'Names, and what they allow' },
+      { line: 'assay policy presets coding-agent', why: 'One of them, as a policy file' },
+    ],
   },
   'policy schema': {
     summary: 'Print the JSON Schema of policy files, for editors',

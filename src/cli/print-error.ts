@@ -1,4 +1,5 @@
 import { AssayError } from '../core/errors.ts';
+import { PolicyError, type PolicyProblem } from '../policy/problems.ts';
 
 export interface ErrorView {
   readonly isColored: boolean;
@@ -23,14 +24,21 @@ export function printError(error: unknown): number {
 export function renderError(error: AssayError, { isColored, isDebug }: ErrorView): string {
   const paint = (code: number, text: string): string =>
     isColored ? `\u001b[${code}m${text}\u001b[0m` : text;
-  const { at, snippet, hint } = error;
-  const lines = [`${paint(31, 'assay:')} ${sanitize(error.message)}`];
-  if (at) lines.push(paint(2, sanitize(`  at ${at.file}:${at.line}:${at.column}`)));
-  if (snippet !== undefined) lines.push(sanitize(snippet).replace(/^/gm, '    '));
-  if (hint !== undefined) lines.push(`${paint(36, 'hint:')} ${sanitize(hint)}`);
+  const lines = listProblems(error).flatMap(({ message, at, snippet, hint }) => {
+    const problem = [`${paint(31, 'assay:')} ${sanitize(message)}`];
+    if (at) problem.push(paint(2, sanitize(`  at ${at.file}:${at.line}:${at.column}`)));
+    if (snippet !== undefined) problem.push(sanitize(snippet).replace(/^/gm, '    '));
+    if (hint !== undefined) problem.push(`${paint(36, 'hint:')} ${sanitize(hint)}`);
+    return problem;
+  });
   lines.push(error.code);
   if (isDebug) lines.push(sanitize(describeStack(error)));
   return `${lines.join('\n')}\n`;
+}
+
+/** A policy file has all its problems shown at once. */
+function listProblems(error: AssayError): readonly PolicyProblem[] {
+  return error instanceof PolicyError ? error.problems : [error];
 }
 
 /** Anything else that is thrown is a mistake in assay. */

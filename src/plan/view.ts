@@ -36,14 +36,16 @@ function chooseHidden({ grants, tree, home }: ViewOptions): string[] {
   const isHidden = (path: string): boolean => hidden.some((dir) => isAtOrBelow(path, dir));
   const realHome = tree.realpath(home);
   // A home inside a system directory, such as that of a service account.
-  if (realHome !== null && realHome.split('/').length > 2 && !isHidden(realHome) && !isWhole(realHome)) hidden.push(realHome);
+  const isPrivate = (path: string): boolean => PRIVATE_DIRECTORIES.some((dir) => isAtOrBelow(path, dir));
+  if (realHome !== null && realHome.split('/').length > 2 && !isPrivate(realHome) && !isHidden(realHome) && !isWhole(realHome))
+    hidden.push(realHome);
   return hidden;
 }
 
 /** A home or a working directory that no rule shows is there all the same, and empty. */
 function chooseEmpty({ home, cwd }: ViewOptions, hidden: readonly string[]): MountOp[] {
   return [home, cwd]
-    .filter((path) => hidden.some((dir) => path !== dir && isAtOrBelow(path, dir)))
+    .filter((path) => [...PRIVATE_DIRECTORIES, ...hidden].some((dir) => path !== dir && isAtOrBelow(path, dir)))
     .map((path) => ({ kind: 'directory', path }));
 }
 
