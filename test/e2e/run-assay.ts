@@ -109,6 +109,7 @@ export interface Summary {
   readonly network: string;
   readonly layers: readonly { layer: string; status: string; reason: string }[];
   readonly degradations: readonly { rule: string; reason: string }[];
+  readonly notes: readonly string[];
   readonly limits: readonly { limit: string; value: number; strength: string; how: string }[];
   readonly environment: { passed: string[]; scrubbed: string[]; stripped: string[] };
   readonly refusalCount: number;
