@@ -92,31 +92,25 @@ static void place_bind(const struct mount_op *op) {
   close(op->tree_fd);
 }
 
-#define MASK_FILE ".masked-file"
-#define MASK_DIR ".masked-dir"
-
-static void hide(const struct mount_op *op, const char **mask_home) {
+static void hide(const struct mount_op *op) {
   make_mount_point(op->path, S_IFDIR);
   if (mount("assay", op->path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=256k,nr_inodes=1024,mode=0755"))
     die_errno("mount", op->path);
-  if (*mask_home) return;
-  char path[PATH_CAP];
-  *mask_home = op->path;
-  snprintf(path, sizeof path, "%s/" MASK_DIR, op->path);
-  if (mkdir(path, 0)) die_errno("mount", path);
-  snprintf(path, sizeof path, "%s/" MASK_FILE, op->path);
-  int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0);
-  if (fd < 0) die_errno("mount", path);
+}
+
+/* A file without rights and, at once, without a name: it lives on as what is mounted. */
+static void mask_file(const char *path) {
+  const char *source = "/tmp/.assay-mask";
+  int fd = open(source, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
+  if (fd < 0 || mount(source, path, NULL, MS_BIND, NULL) || unlink(source)) die_errno("mount", path);
   close(fd);
 }
 
-static void mask(const struct mount_op *op, const char *mask_home) {
+static void mask(const struct mount_op *op) {
   struct stat st;
-  char source[PATH_CAP];
   if (lstat(op->path, &st)) return; /* gone since the plan was made: the broker still refuses the name */
-  if (!mask_home) die("mount", "nothing to mask with");
-  snprintf(source, sizeof source, "%s/%s", mask_home, S_ISDIR(st.st_mode) ? MASK_DIR : MASK_FILE);
-  if (mount(source, op->path, NULL, MS_BIND, NULL)) die_errno("mount", op->path);
+  if (!S_ISDIR(st.st_mode)) mask_file(op->path);
+  else if (mount("assay", op->path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=4k,nr_inodes=1,mode=0")) die_errno("mount", op->path);
   set_mount_attr(AT_FDCWD, op->path, 0, MOUNT_ATTR_RDONLY_ | MOUNT_ATTR_NOSUID_ | MOUNT_ATTR_NODEV_ | MOUNT_ATTR_NOEXEC_);
 }
 
@@ -140,11 +134,11 @@ static void mount_proc(const struct mount_op *op) {
   set_mount_attr(AT_FDCWD, "/proc", 0, MOUNT_ATTR_RDONLY_);
 }
 
-static void perform_mount(const struct mount_op *op, const char **mask_home) {
+static void perform_mount(const struct mount_op *op) {
   switch (op->kind) {
-    case MOUNT_HIDE: hide(op, mask_home); break;
+    case MOUNT_HIDE: hide(op); break;
     case MOUNT_BIND: place_bind(op); break;
-    case MOUNT_MASK: mask(op, *mask_home); break;
+    case MOUNT_MASK: mask(op); break;
     case MOUNT_TMPFS: mount_tmpfs(op); break;
     case MOUNT_SYMLINK:
       make_parents(op->path);
@@ -163,14 +157,13 @@ static void perform_mount(const struct mount_op *op, const char **mask_home) {
 /* Sources are taken while everything is still writable and visible, then the whole tree turns read-only, then
    the sources are put in place with their own rights. */
 void build_view(struct plan *plan) {
-  const char *mask_home = NULL;
   if (!(plan->namespaces & NS_MOUNT)) return;
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) die_errno("mount", "/");
   for (size_t i = 0; i < plan->mount_count; i++)
     if (plan->mounts[i].kind == MOUNT_BIND) take_bind_source(&plan->mounts[i]);
   if (plan->flags & PLAN_READONLY_ROOT)
     set_mount_attr(AT_FDCWD, "/", AT_RECURSIVE_, MOUNT_ATTR_RDONLY_ | MOUNT_ATTR_NOSUID_);
-  for (size_t i = 0; i < plan->mount_count; i++) perform_mount(&plan->mounts[i], &mask_home);
+  for (size_t i = 0; i < plan->mount_count; i++) perform_mount(&plan->mounts[i]);
   for (size_t i = 0; i < plan->mount_count; i++)
     if (plan->mounts[i].kind == MOUNT_HIDE) set_mount_attr(AT_FDCWD, plan->mounts[i].path, 0, MOUNT_ATTR_RDONLY_);
 }
@@ -237,8 +230,9 @@ void apply_landlock(const struct plan *plan) {
 /* A second layer on the program alone: from inside it, the keeper is then out of reach of signals and ptrace. */
 void apply_landlock_scope(const struct plan *plan) {
   if (!plan->has_landlock || !plan->ll_scope) return;
-  struct ll_ruleset_attr attr = {0, 0, plan->ll_scope};
+  struct ll_ruleset_attr attr = {LL_FS_REFER, 0, plan->ll_scope};
   int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, attr_size(plan->landlock_abi), 0);
   if (ruleset < 0) die_errno("landlock", "create");
+  add_path_rule(ruleset, "/", LL_FS_REFER); /* a layer that does not grant moving between directories refuses it */
   restrict_self(ruleset);
 }

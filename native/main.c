@@ -58,8 +58,9 @@ static struct terminal save_terminal(void) {
 
 /* A program that was killed in raw mode, or a shell that took the foreground, leaves the terminal as it was before. */
 static void restore_terminal(const struct terminal *t) {
-  if (t->fd < 0 || t->group != getpgrp()) return;
-  tcsetpgrp(t->fd, t->group);
+  if (t->fd < 0) return;
+  if (t->group == getpgrp()) tcsetpgrp(t->fd, t->group);
+  else if (tcgetpgrp(t->fd) != getpgrp()) return; /* started in the background, and still there */
   tcsetattr(t->fd, TCSADRAIN, &t->modes);
 }
 

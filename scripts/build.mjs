@@ -5,7 +5,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const dist = join(root, 'dist');
+const finished = join(root, 'dist');
+// Built aside and put in place at the end, so that a program that is running meanwhile finds one whole or the other.
+const dist = join(root, `dist.${process.pid}`);
 
 const WARNINGS = ['-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-Wshadow', '-Wformat=2'];
 const HARDENING = ['-D_FORTIFY_SOURCE=2', '-fstack-protector-strong', '-fPIE', '-Wl,-z,relro,-z,now', '-pthread', '-s'];
@@ -59,8 +61,6 @@ function listStaticImports(file, found = new Set()) {
 
 async function bundle() {
   const { build } = await import('rolldown');
-  rmSync(dist, { recursive: true, force: true });
-  mkdirSync(dist);
   // What every start needs is one file, which is quicker to load than many; the rest comes when it is asked for.
   const core = listStaticImports(join(root, 'src/cli/main.ts'));
   await build({
@@ -70,7 +70,7 @@ async function bundle() {
     external: /^node:/,
     logLevel: 'warn',
     output: {
-      dir: 'dist',
+      dir: dist,
       format: 'cjs',
       entryFileNames: '[name].cjs',
       chunkFileNames: 'chunks/[name]-[hash].cjs',
@@ -131,12 +131,24 @@ function writeCodeCache() {
   spawnSync(process.execPath, ['-e', program], { env, stdio: 'ignore', timeout: 30_000 });
 }
 
+function putInPlace() {
+  const old = join(root, `dist.${process.pid}.old`);
+  if (existsSync(finished)) renameSync(finished, old);
+  renameSync(dist, finished);
+  rmSync(old, { recursive: true, force: true });
+}
+
 async function main() {
-  mkdirSync(dist, { recursive: true });
-  if (existsSync(join(root, 'src'))) await bundle();
-  buildHelper(findCompiler(), join(dist, 'assay-helper'));
-  writeCodeCache();
-  writeLauncher();
+  mkdirSync(dist);
+  try {
+    await bundle();
+    buildHelper(findCompiler(), join(dist, 'assay-helper'));
+    writeCodeCache();
+    putInPlace();
+    writeLauncher();
+  } finally {
+    rmSync(dist, { recursive: true, force: true });
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { AssayError } from '../core/errors.ts';
 import { scopedTmpPath } from '../launch/scoped-tmp.ts';
@@ -8,6 +8,9 @@ import { type QuickRules, resolvePolicy } from '../policy/combine.ts';
 import type { PolicyFiles } from '../policy/extend.ts';
 import { choosePolicyParser } from '../policy/parser.ts';
 import type { Policy, Variables } from '../policy/policy.ts';
+
+/** Where Debian puts the home of accounts that have none. */
+const NO_HOME = '/nonexistent';
 
 export interface PolicyFlags {
   readonly policy?: string | undefined;
@@ -27,22 +30,27 @@ export function readVariables(flags: Pick<PolicyFlags, 'workdir'>, tree: FileTre
         hint: 'Name an existing directory with --workdir',
       },
     );
-  const { uid, username } = readUser();
+  const { uid, username, homedir } = readUser();
+  const { HOME, USER } = process.env;
   return {
     cwd: tree.realpath(asked) ?? asked,
-    home: process.env['HOME']?.startsWith('/') ? process.env['HOME'] : homedir(),
+    home: HOME?.startsWith('/') ? HOME : homedir,
     tmpdir: scopedTmpPath(uid, process.pid),
-    user: process.env['USER'] ?? username,
+    user: USER ?? username,
   };
 }
 
-function readUser(): { uid: number; username: string } {
+/** Asked for only when the environment does not say; an id without an entry in the user database is no error. */
+function readUser(): { uid: number; username: string; homedir: string } {
   const uid = process.getuid?.() ?? 0;
-  if (process.env['USER'] !== undefined) return { uid, username: process.env['USER'] };
+  const { HOME, USER } = process.env;
+  const unknown = { uid, username: USER ?? String(uid), homedir: NO_HOME };
+  if (HOME?.startsWith('/') && USER !== undefined) return unknown;
   try {
-    return { uid, username: userInfo().username };
+    const { username, homedir } = userInfo();
+    return { uid, username, homedir: homedir.startsWith('/') ? homedir : NO_HOME };
   } catch {
-    return { uid, username: String(uid) }; // an id without an entry in the user database is no error
+    return unknown;
   }
 }
 

@@ -25,6 +25,19 @@ function kindOf(path: string): ReturnType<FileTree['kind']> {
   return found.isFile() ? 'file' : 'other';
 }
 
+/** Inside another sandbox the top of the tree may not be listed; then these are hidden, as far as they are there. */
+const USUAL_DIRECTORIES = ['/boot', '/home', '/media', '/mnt', '/root', '/run', '/srv'];
+
+function listTopDirectories(): string[] {
+  try {
+    return readdirSync('/', { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => `/${entry.name}`);
+  } catch {
+    return USUAL_DIRECTORIES.filter((path) => kindOf(path) === 'directory');
+  }
+}
+
 /** The real files of this machine, each path looked up once. */
 export function readHostTree(): FileTree {
   const known = new Map<string, string | null>();
@@ -38,8 +51,6 @@ export function readHostTree(): FileTree {
       return found;
     },
     kind: kindOf,
-    topDirectories: readdirSync('/', { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => `/${entry.name}`),
+    topDirectories: listTopDirectories(),
   };
 }

@@ -1,4 +1,5 @@
 import { lstatSync } from 'node:fs';
+import { constants } from 'node:os';
 import { AssayError } from '../core/errors.ts';
 import type { HostFacts, Namespace } from '../host/facts.ts';
 import type { FileTree } from '../plan/file-tree.ts';
@@ -60,6 +61,9 @@ const NAMESPACE_STEPS: Readonly<Record<string, readonly Namespace[]>> = {
   net: ['net'],
 };
 
+const { EPERM, EACCES, ENOSYS, EINVAL, ENOSPC, EUSERS, EOPNOTSUPP } = constants.errno as Record<string, number>;
+const REFUSED_BY_HOST: ReadonlySet<number | undefined> = new Set([EPERM, EACCES, ENOSYS, EINVAL, ENOSPC, EUSERS, EOPNOTSUPP]);
+
 /** The facts without what the helper has just found missing; null when the failure is no fact about the host. */
 export function correctFacts(host: HostFacts, report: HelperReport): HostFacts | null {
   if (report.abi !== undefined)
@@ -76,6 +80,8 @@ export function correctFacts(host: HostFacts, report: HelperReport): HostFacts |
   if (failed.step === 'landlock') return { ...host, landlockAbi: 0, landlockReason: reason };
   if (failed.step === 'pids' && host.hasPidMax) return { ...host, hasPidMax: false };
   if (failed.step === 'cgroup') return { ...host, cgroup: { version: 0, reason } };
+  // A path that is gone or a full table is no fact about the host: it is an error, and nothing runs with less.
+  if (!REFUSED_BY_HOST.has(failed.errno)) return null;
   const lost = NAMESPACE_STEPS[failed.step]?.filter((name) => host.namespaces[name].isAvailable);
   if (!lost?.length) return null;
   return { ...host, namespaces: { ...host.namespaces, ...Object.fromEntries(lost.map((name) => [name, missing])) } };

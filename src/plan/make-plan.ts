@@ -194,6 +194,7 @@ export function makePlan(input: PlanInput): Plan {
         proc: has.pid ? { pidMax: limits.pidMax } : null,
       })
     : [];
+  const filter = has.seccomp ? planFilter(host.arch, { policy, active, needs, network }) : null;
   // What hides a directory is ours and empty, so it may be listed.
   const hidingGrants = mounts.flatMap((op) => (op.kind === 'hide' ? [{ path: op.path, rights: READ }] : []));
   return {
@@ -221,7 +222,7 @@ export function makePlan(input: PlanInput): Plan {
       landlock: active.landlockAbi
         ? planLandlock({ abi: active.landlockAbi, grants: [...grants, ...tmpGrants, ...hidingGrants], isNetworkRefused: network === 'none' })
         : null,
-      filter: has.seccomp ? compileFilter(planFilter(host.arch, { policy, active, needs, network })) : null,
+      filter: filter && compileFilter(filter),
       brokerRules: has.broker ? planBrokerRules({ policy, tree, privateTmp: tmpPaths }) : [],
       maxFiles: policy.limits.files ?? 0,
       rlimits: limits.rlimits,
@@ -230,9 +231,15 @@ export function makePlan(input: PlanInput): Plan {
       graceMs: input.graceMs,
     },
     layers: active.reports,
-    degradations: findDegradations(policy, needs, active, hasWritableWorkspace),
+    degradations: [
+      ...findDegradations(policy, needs, active, hasWritableWorkspace),
+      ...limits.reports
+        .filter(({ strength }) => strength === 'absent')
+        .map(({ limit, how }) => ({ rule: `limit on ${limit}`, reason: how })),
+    ],
     notes: [
       ...findNotes(policy, network),
+      ...(filter?.isAttributeChangeRefused ? ['Permissions, owners and times of files cannot be changed without the broker and mount'] : []),
       ...absent.filter(({ origin }) => origin.at !== undefined || origin.source.startsWith('--')).map((rule) => `${describe(rule)} names nothing that exists`),
     ],
     limits,
