@@ -24,9 +24,9 @@ describe('runWorkload()', () => {
     });
 
   it('runs outside a sandbox when bare and inside one when not', async () => {
-    const script = `grep -c '^NoNewPrivs:.1' /proc/self/status`;
-    expect((await run(script, 'bare')).stdout).toEqual(['0', '']);
-    expect((await run(script, 'inside')).stdout).toEqual(['1', '']);
+    const script = `grep -c '^NoNewPrivs:.1' /proc/self/status; test "$PPID" -lt 5; echo $?`;
+    expect((await run(script, 'bare')).stdout).toEqual(['0', '1', '']);
+    expect((await run(script, 'inside')).stdout).toEqual(['1', '0', '']);
   });
 
   it.each([
