@@ -61,13 +61,13 @@ const NAMESPACE_STEPS: Readonly<Record<string, readonly Namespace[]>> = {
   net: ['net'],
 };
 
-const { EPERM, EACCES, ENOSYS, EINVAL, ENOSPC, EUSERS, EOPNOTSUPP } = constants.errno as Record<string, number>;
-const REFUSED_BY_HOST: ReadonlySet<number | undefined> = new Set([EPERM, EACCES, ENOSYS, EINVAL, ENOSPC, EUSERS, EOPNOTSUPP]);
+const { EPERM, EACCES, ENOSYS, EINVAL, ENOSPC, EUSERS, EOPNOTSUPP, EROFS } = constants.errno as Record<string, number>;
+const REFUSED_BY_HOST: ReadonlySet<number | undefined> = new Set([EPERM, EACCES, ENOSYS, EINVAL, ENOSPC, EUSERS, EOPNOTSUPP, EROFS]);
 
 /** The facts without what the helper has just found missing; null when the failure is no fact about the host. */
 export function correctFacts(host: HostFacts, report: HelperReport): HostFacts | null {
   if (report.abi !== undefined)
-    return { ...host, landlockAbi: report.abi, landlockReason: 'not enabled in this kernel' };
+    return { ...host, landlockAbi: report.abi, landlockReason: 'not available to this process' };
   const { failed } = report;
   if (!failed) return null;
   const reason = `${failed.what}: ${describeErrno(failed.errno)}`;

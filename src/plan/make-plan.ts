@@ -239,7 +239,7 @@ export function makePlan(input: PlanInput): Plan {
     ],
     notes: [
       ...findNotes(policy, network),
-      ...(filter?.isAttributeChangeRefused ? ['Permissions, owners and times of files cannot be changed without the broker and mount'] : []),
+      ...(filter?.isAttributeChangeRefused ? ['File permissions, owners and times cannot be changed without the broker and mount'] : []),
       ...absent.filter(({ origin }) => origin.at !== undefined || origin.source.startsWith('--')).map((rule) => `${describe(rule)} names nothing that exists`),
     ],
     limits,

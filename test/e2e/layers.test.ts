@@ -88,10 +88,11 @@ describeForEachPerson('inside another assay', (person) => {
     async (outer, inner) => {
       const place = makePlace();
       place.write('secret', 'the secret\n');
-      const read = ['--allow-read', dirname(dirname(ASSAY))];
+      const project = JSON.stringify(dirname(dirname(ASSAY)));
+      const policy = place.write('outer.yaml', `extends: [mcp-server-minimal]\nfs: { exec: [${project}] }\n`);
       const outcome = await runAssay({
         place,
-        flags: ['-q', ...read, ...outer],
+        flags: ['-q', '--policy', policy, ...outer],
         command: [
           ASSAY,
           'sandbox',
