@@ -47,11 +47,11 @@ export function makeTypeScriptProject(dir, count = 300) {
 }
 
 /** Many small files in directories of a hundred. */
-export function makeManyFiles(dir, count = 20_000) {
+export function makeManyFiles(dir, count = 20_000, sizeBytes = 200) {
   for (let i = 0; i < count; i++) {
     const folder = join(dir, `d${Math.floor(i / 1000)}`, `e${Math.floor(i / 100) % 10}`);
     if (i % 100 === 0) mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, `f${i}.txt`), `file ${i}\n`.repeat(20));
+    writeFileSync(join(folder, `f${i}.txt`), `file ${i}\n`.repeat(Math.ceil(sizeBytes / 10)));
   }
 }
 

@@ -175,7 +175,8 @@ function benchWorkload(bench, { title, argv, cwd, presets, rounds, bar }) {
 function benchWorkloads(bench) {
   const at = (name) => join(bench.path, name);
   makeTypeScriptProject(at('typescript'));
-  makeManyFiles(at('files'));
+  makeManyFiles(at('files'), 20_000, 4000);
+  makeManyFiles(at('tiny'), 20_000, 200);
   makeGitRepository(at('git'));
   makeCProject(at('c'));
   makeArchive(at('packages'));
@@ -191,12 +192,19 @@ function benchWorkloads(bench) {
       bar: { ratio: 1.05 },
     },
     {
-      title: 'grep -r over 20,000 files',
+      title: 'grep -r over 20,000 files of 4 KB',
       argv: ['grep', '-rc', 'file 19999', '.'],
       cwd: at('files'),
       presets: both,
       rounds: 12,
       bar: { ratio: 1.15 },
+    },
+    {
+      title: 'grep -r over 20,000 files of 200 bytes',
+      argv: ['grep', '-rc', 'file 19999', '.'],
+      cwd: at('tiny'),
+      presets: both,
+      rounds: 12,
     },
     {
       title: 'git status, 2,000 files',
