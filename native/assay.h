@@ -78,6 +78,7 @@ struct plan {
   const char **cgroups;
   size_t cgroup_count;
   const char *private_tmp; /* where it is seen inside */
+  const char *scoped_dir;  /* where it is outside */
   uint64_t timeout_ms, grace_ms, max_files;
   uint64_t soft[SOFT_COUNT];
 };

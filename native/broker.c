@@ -14,10 +14,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define MAX_BLOCKED 256
 
+/* A wait that was broken off for a signal is begun again, or not, as the handler of the signal says. */
+#define RESTART_UNLESS_HANDLED (-512)
 
 void answer(const struct request *r, int64_t value, int error) {
+  if (error == -EINTR && is_in_own_thread() && has_signal_due(r->tid)) error = RESTART_UNLESS_HANDLED;
   struct seccomp_notif_resp response = {.id = r->id, .val = error < 0 ? 0 : value, .error = error < 0 ? error : 0};
   ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_SEND, &response); /* fails only if the caller is gone */
 }
@@ -47,49 +49,6 @@ void use_umask_of(const struct request *r) {
     if (line) mask = (mode_t)strtoul(line + 6, NULL, 8);
   }
   umask(mask);
-}
-
-/* ---- calls that may wait for long get a thread of their own ---- */
-
-struct blocked_call {
-  struct request request;
-  void (*perform)(const struct request *);
-  atomic_int *running;
-};
-
-static atomic_int blocked_count;
-
-static void *run_blocked(void *argument) {
-  struct blocked_call *call = argument;
-  unshare(CLONE_FS);
-  mark_blocking_thread();
-  call->perform(&call->request);
-  atomic_fetch_sub(call->running, 1);
-  free(call);
-  return NULL;
-}
-
-bool in_own_thread(const struct request *r, void (*perform)(const struct request *)) {
-  pthread_t thread;
-  pthread_attr_t attributes;
-  struct blocked_call *call = malloc(sizeof *call);
-  if (!call) return false;
-  *call = (struct blocked_call){*r, perform, &blocked_count};
-  if (atomic_fetch_add(&blocked_count, 1) >= MAX_BLOCKED) {
-    atomic_fetch_sub(&blocked_count, 1);
-    free(call);
-    return false;
-  }
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, 512 * 1024);
-  bool started = !pthread_create(&thread, &attributes, run_blocked, call);
-  pthread_attr_destroy(&attributes);
-  if (!started) {
-    atomic_fetch_sub(&blocked_count, 1);
-    free(call);
-  }
-  return started;
 }
 
 /* Only a socket in blocking mode can make us wait. */

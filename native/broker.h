@@ -46,7 +46,9 @@ struct request {
   uint64_t args[6];
 };
 
-enum { FOLLOW = 1 };
+/* How the last name of a path is taken. A trailing slash follows a link for calls that use what is there, not for those
+   that make, remove or move the name itself. */
+enum { FOLLOW = 1, NAME_ONLY = 2 };
 
 /* What a path names, held by descriptors, so that checks and the operation concern the same thing. */
 struct target {
@@ -54,7 +56,7 @@ struct target {
   int object;     /* the thing itself (O_PATH), or -1 when absent */
   char name[256]; /* empty when the path ends in `.`, `..` or a descriptor link */
   struct stat st;
-  bool exists, must_be_dir;
+  bool exists, must_be_dir, is_dotdot;
   int own_fd; /* the path was /proc/self/fd/N of the caller: N, else -1 */
   char path[PATH_CAP];
 };
@@ -95,13 +97,17 @@ void answer(const struct request *r, int64_t value, int error);
 void answer_descriptor(const struct request *r, int fd, bool is_cloexec);
 void answer_continue(const struct request *r);
 void use_umask_of(const struct request *r);
+
+/* blocked.c */
 bool in_own_thread(const struct request *r, void (*perform)(const struct request *));
+bool is_in_own_thread(void);
+bool has_signal_due(pid_t tid);
 
 /* files.c, sockets.c */
 void perform_open(const struct request *r);
 void perform_path_call(const struct request *r);
 void perform_connect(const struct request *r);
 void perform_bind(const struct request *r);
-void mark_blocking_thread(void);
+
 
 #endif

@@ -14,6 +14,10 @@
 #include <utime.h>
 
 #define XATTR_CAP 65536
+/* What openat2 knows; openat ignores the rest, so it is left out. */
+#define OPENAT2_FLAGS \
+  (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | O_ASYNC | O_DIRECT | O_LARGEFILE | \
+   O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC)
 
 static void object_link(const struct target *t, char out[32]) { snprintf(out, 32, "/proc/self/fd/%d", t->object); }
 
@@ -68,7 +72,9 @@ static int read_open_call(const struct request *r, struct open_call *call) {
   int error = fetch_bytes(r, a[2], &how, sizeof how);
   if (error) return error;
   /* A caller that asks for special resolution has a fallback for kernels that lack this call. */
-  if (how.resolve || (how.flags & O_PATH) || how.flags > 0x7fffffff) return -ENOSYS;
+  if (how.resolve || (how.flags & O_PATH)) return -ENOSYS;
+  if ((how.flags & ~(uint64_t)(OPENAT2_FLAGS | O_TMPFILE)) || how.mode & ~07777ull) return -EINVAL;
+  if (how.mode && !(how.flags & O_CREAT) && (how.flags & O_TMPFILE) != O_TMPFILE) return -EINVAL;
   *call = (struct open_call){(int)a[0], (int)how.flags, a[1], (mode_t)how.mode};
   return 0;
 }
@@ -108,7 +114,10 @@ static int open_target(const struct request *r, const struct open_call *call, co
     object_link(t, link);
     return open(link, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW));
   }
-  return openat(t->parent, t->name, flags | O_NOFOLLOW, call->mode);
+  /* Not O_NOFOLLOW, which would stay visible in the flags of the descriptor. */
+  struct open_how_abi how = {(uint64_t)(flags & OPENAT2_FLAGS), flags & (O_CREAT | O_TMPFILE) ? call->mode & 07777 : 0, RESOLVE_NO_SYMLINKS_};
+  if (!(flags & O_CREAT)) how.mode = 0;
+  return (int)syscall(SYS_openat2, t->parent, t->name, &how, sizeof how);
 }
 
 /* A descriptor that the caller holds may be named by /dev/stdout and the like; where the file itself is out of bounds,
@@ -135,7 +144,6 @@ static int open_checked(const struct request *r, const struct open_call *call, c
   if (rule == NO_RULE && t->own_fd >= 0) return duplicate_own(r, call, t);
   if (rule) return note_refusal(b, op, t->path, rule, EACCES), -EACCES;
   if (!t->exists && !(call->flags & O_CREAT)) return -ENOENT;
-  if (!t->exists && t->must_be_dir) return -EISDIR;
   bool creates = !t->exists || (call->flags & O_TMPFILE) == O_TMPFILE;
   if (creates && !may_create(b)) return note_refusal(b, "limit-files", t->path, NO_RULE, EDQUOT), -EDQUOT;
   if (creates) use_umask_of(r);
@@ -155,12 +163,19 @@ static int open_checked(const struct request *r, const struct open_call *call, c
   return fd;
 }
 
+static bool ends_in_slash(const struct request *r, uint64_t address) {
+  char path[4096];
+  int len = fetch_string(r, address, path, sizeof path);
+  return len > 0 && path[len - 1] == '/';
+}
+
 static void open_and_answer(const struct request *r, bool is_own_thread) {
   struct open_call call;
   struct target t;
   int fd = read_open_call(r, &call);
   if (fd < 0) return answer(r, 0, fd);
   bool is_exclusive = (call.flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+  if ((call.flags & O_CREAT) && ends_in_slash(r, call.path)) return answer(r, 0, -EISDIR);
   for (int attempt = 0; attempt < 40; attempt++) {
     fd = resolve_argument(r, call.dirfd, call.path, !(call.flags & O_NOFOLLOW) && !is_exclusive, false, &t);
     if (fd < 0) break;
@@ -199,14 +214,12 @@ static void probe_open(const struct request *r, const struct open_call *call) {
   answer_continue(r);
 }
 
-static __thread bool is_blocking_thread;
-
 void perform_open(const struct request *r) {
   struct open_call call;
   bool is_probed = (r->broker->plan->flags & PLAN_OPENS_PROBED) && r->nr != SYS_openat2 && !read_open_call(r, &call) &&
                    !(call.flags & O_CREAT) && open_ops(&call, true) == OP_READ;
   if (is_probed) return probe_open(r, &call);
-  open_and_answer(r, is_blocking_thread);
+  open_and_answer(r, is_in_own_thread());
 }
 
 /* ---- calls that change what a path names ---- */
@@ -239,13 +252,20 @@ static int make_link(const struct request *r, struct target *t) {
   char text[PATH_CAP];
   int len = fetch_string(r, r->args[0], text, 4096);
   if (len < 0) return len;
-  if (t->must_be_dir) return -ENOENT;
+  if (!len || t->must_be_dir) return -ENOENT;
   return symlinkat(text, t->parent, t->name) ? -errno : 0;
+}
+
+/* The kernel tells `.`, `..` and `/` apart. */
+static int removal_error(const struct target *t) {
+  if (!strcmp(t->path, "/")) return -EBUSY;
+  return t->is_dotdot ? -ENOTEMPTY : -EINVAL;
 }
 
 static int remove_entry(const struct request *r, struct target *t, int flags) {
   if (!t->exists) return -ENOENT;
-  if (!t->name[0]) return flags & AT_REMOVEDIR ? -EINVAL : -EISDIR;
+  if (!t->name[0]) return flags & AT_REMOVEDIR ? removal_error(t) : -EISDIR;
+  if (t->must_be_dir && !S_ISDIR(t->st.st_mode)) return -ENOTDIR;
   if (guard_refuses_removal(r->broker, t)) return note_refusal(r->broker, "remove", t->path, GUARD_RULE, EACCES), -EACCES;
   return unlinkat(t->parent, t->name, flags) ? -errno : 0;
 }
@@ -269,10 +289,13 @@ static void change_one(const struct request *r, const char *op, int dirfd, uint6
 
 static int remove_file(const struct request *r, struct target *t) { return remove_entry(r, t, 0); }
 static int remove_dir(const struct request *r, struct target *t) { return remove_entry(r, t, AT_REMOVEDIR); }
-static int remove_at(const struct request *r, struct target *t) { return remove_entry(r, t, (int)r->args[2]); }
+static int remove_at(const struct request *r, struct target *t) {
+  return (int)r->args[2] & ~AT_REMOVEDIR ? -EINVAL : remove_entry(r, t, (int)r->args[2]);
+}
 
 static int set_length(const struct request *r, struct target *t) {
   char link[32];
+  if ((off_t)r->args[1] < 0) return -EINVAL;
   if (!t->exists) return -ENOENT;
   object_link(t, link);
   return truncate(link, (off_t)r->args[1]) ? -errno : 0;
@@ -303,11 +326,12 @@ static void perform_rename(const struct request *r) {
 #ifdef SYS_rename
   has_dirs = r->nr != SYS_rename;
 #endif
-  int error = resolve_argument(r, has_dirs ? (int)a[0] : AT_FDCWD, a[has_dirs ? 1 : 0], 0, false, &from);
+  int error = resolve_argument(r, has_dirs ? (int)a[0] : AT_FDCWD, a[has_dirs ? 1 : 0], NAME_ONLY, false, &from);
+  if (!error) error = resolve_argument(r, has_dirs ? (int)a[2] : AT_FDCWD, a[has_dirs ? 3 : 1], NAME_ONLY, false, &to);
+  if (!error && (!from.name[0] || !to.name[0])) error = from.name[0] && (flags & 1 /* NOREPLACE */) ? -EEXIST : -EBUSY;
   if (!error && !from.exists) error = -ENOENT;
-  if (!error) error = resolve_argument(r, has_dirs ? (int)a[2] : AT_FDCWD, a[has_dirs ? 3 : 1], 0, false, &to);
-  if (!error && (!from.name[0] || !to.name[0])) error = -EBUSY;
-  if (!error && to.must_be_dir && !S_ISDIR(from.st.st_mode)) error = -ENOTDIR;
+  if (!error && to.exists && (flags & 1)) error = -EEXIST;
+  if (!error && (to.must_be_dir || from.must_be_dir) && !S_ISDIR(from.st.st_mode)) error = -ENOTDIR;
   if (!error) error = check_rename(r, &from, &to, flags & 2 /* EXCHANGE */);
   if (!error) {
     error = syscall(SYS_renameat2, from.parent, from.name, to.parent, to.name, flags) ? -errno : 0;
@@ -327,10 +351,13 @@ static void perform_link(const struct request *r) {
   bool at = r->nr == SYS_linkat;
   int flags = at ? (int)a[4] : 0;
   char link[32];
+  if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) return answer(r, 0, -EINVAL);
   int error = resolve_argument(r, at ? (int)a[0] : AT_FDCWD, a[at ? 1 : 0], flags & AT_SYMLINK_FOLLOW ? FOLLOW : 0, flags & AT_EMPTY_PATH, &from);
   if (!error && !from.exists) error = -ENOENT;
-  if (!error) error = resolve_argument(r, at ? (int)a[2] : AT_FDCWD, a[at ? 3 : 1], 0, false, &to);
-  if (!error && to.exists) error = -EEXIST;
+  if (!error) error = resolve_argument(r, at ? (int)a[2] : AT_FDCWD, a[at ? 3 : 1], NAME_ONLY, false, &to);
+  if (!error && (to.exists || !to.name[0])) error = -EEXIST;
+  if (!error && to.must_be_dir) error = -ENOENT;
+  if (!error && S_ISDIR(from.st.st_mode)) error = -EPERM;
   if (!error) {
     /* A second name for a file is a way to read and write it. */
     uint32_t rule = refusal_of(b, &from, OP_READ | OP_WRITE);
@@ -403,8 +430,10 @@ static int change_mode(const struct request *r, struct target *t, mode_t mode) {
   return chmod(link, mode) ? -errno : 0;
 }
 
+/* In a user namespace an id that is not mapped is invalid; to the program it is simply not allowed. */
 static int change_owner(struct target *t, uint64_t uid, uint64_t gid) {
-  return fchownat(t->object, "", (uid_t)uid, (gid_t)gid, AT_EMPTY_PATH) ? -errno : 0;
+  if (!fchownat(t->object, "", (uid_t)uid, (gid_t)gid, AT_EMPTY_PATH)) return 0;
+  return errno == EINVAL ? -EPERM : -errno;
 }
 
 static int change_xattr(const struct request *r, struct target *t, bool removes) {
@@ -445,7 +474,7 @@ static int resolve_descriptor(const struct request *r, int fd, struct target *t)
   *t = (struct target){.parent = -1, .object = -1, .own_fd = -1};
   t->object = fetch_descriptor(r, fd);
   if (t->object < 0) return t->object;
-  if ((fcntl(t->object, F_GETFL) & O_PATH) && r->nr != SYS_utimensat) return -EBADF;
+  if (fcntl(t->object, F_GETFL) & O_PATH) return -EBADF;
   t->exists = true;
   if (fstat(t->object, &t->st)) return -errno;
   canonical_path(t->object, t->path, sizeof t->path);
@@ -454,9 +483,18 @@ static int resolve_descriptor(const struct request *r, int fd, struct target *t)
   return 0;
 }
 
+static bool changes_no_time(const struct request *r) {
+  struct timespec times[2];
+  return r->nr == SYS_utimensat && r->args[2] && !fetch_bytes(r, r->args[2], times, sizeof times) && times[0].tv_nsec == UTIME_OMIT &&
+         times[1].tv_nsec == UTIME_OMIT;
+}
+
 static void change_attributes(const struct request *r, int dirfd, uint64_t path, int flags, bool by_descriptor) {
   struct target t;
   struct broker *b = r->broker;
+  if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) || (by_descriptor && flags)) return answer(r, 0, -EINVAL);
+  if (changes_no_time(r)) return answer(r, 0, 0);
+  if (by_descriptor && dirfd == AT_FDCWD) return answer(r, 0, -EFAULT);
   int error = by_descriptor ? resolve_descriptor(r, dirfd, &t)
                             : resolve_argument(r, dirfd, path, flags & AT_SYMLINK_NOFOLLOW ? 0 : FOLLOW, flags & AT_EMPTY_PATH, &t);
   if (!error && !t.exists) error = -ENOENT;
@@ -473,17 +511,17 @@ static void change_attributes(const struct request *r, int dirfd, uint64_t path,
 void perform_path_call(const struct request *r) {
   const uint64_t *a = r->args;
   switch (r->nr) {
-    case SYS_mkdirat: return change_one(r, "create", (int)a[0], a[1], make_dir, 0, CREATES);
-    case SYS_mknodat: return change_one(r, "create", (int)a[0], a[1], make_node, 0, CREATES);
-    case SYS_symlinkat: return change_one(r, "create", (int)a[1], a[2], make_link, 0, CREATES);
-    case SYS_unlinkat: return change_one(r, "remove", (int)a[0], a[1], remove_at, 0, 0);
+    case SYS_mkdirat: return change_one(r, "create", (int)a[0], a[1], make_dir, NAME_ONLY, CREATES);
+    case SYS_mknodat: return change_one(r, "create", (int)a[0], a[1], make_node, NAME_ONLY, CREATES);
+    case SYS_symlinkat: return change_one(r, "create", (int)a[1], a[2], make_link, NAME_ONLY, CREATES);
+    case SYS_unlinkat: return change_one(r, "remove", (int)a[0], a[1], remove_at, NAME_ONLY, 0);
     case SYS_truncate: return change_one(r, "write", AT_FDCWD, a[0], set_length, FOLLOW, 0);
 #ifdef SYS_mkdir
-    case SYS_mkdir: return change_one(r, "create", AT_FDCWD, a[0], make_dir, 0, CREATES);
-    case SYS_mknod: return change_one(r, "create", AT_FDCWD, a[0], make_node, 0, CREATES);
-    case SYS_symlink: return change_one(r, "create", AT_FDCWD, a[1], make_link, 0, CREATES);
-    case SYS_unlink: return change_one(r, "remove", AT_FDCWD, a[0], remove_file, 0, 0);
-    case SYS_rmdir: return change_one(r, "remove", AT_FDCWD, a[0], remove_dir, 0, 0);
+    case SYS_mkdir: return change_one(r, "create", AT_FDCWD, a[0], make_dir, NAME_ONLY, CREATES);
+    case SYS_mknod: return change_one(r, "create", AT_FDCWD, a[0], make_node, NAME_ONLY, CREATES);
+    case SYS_symlink: return change_one(r, "create", AT_FDCWD, a[1], make_link, NAME_ONLY, CREATES);
+    case SYS_unlink: return change_one(r, "remove", AT_FDCWD, a[0], remove_file, NAME_ONLY, 0);
+    case SYS_rmdir: return change_one(r, "remove", AT_FDCWD, a[0], remove_dir, NAME_ONLY, 0);
     case SYS_rename:
 #endif
 #ifdef SYS_renameat
@@ -495,7 +533,8 @@ void perform_path_call(const struct request *r) {
 #endif
     case SYS_linkat: return perform_link(r);
 #ifdef SYS_chmod
-    case SYS_chmod: case SYS_chown: case SYS_utime: case SYS_utimes: return change_attributes(r, AT_FDCWD, a[0], 0, false);
+    case SYS_utimes:
+    case SYS_chmod: case SYS_chown: case SYS_utime: return change_attributes(r, AT_FDCWD, a[0], 0, false);
     case SYS_lchown: return change_attributes(r, AT_FDCWD, a[0], AT_SYMLINK_NOFOLLOW, false);
     case SYS_futimesat: return change_attributes(r, (int)a[0], a[1], 0, !a[1]);
 #endif
@@ -509,5 +548,3 @@ void perform_path_call(const struct request *r) {
     default: return answer(r, 0, -ENOSYS);
   }
 }
-
-void mark_blocking_thread(void) { is_blocking_thread = true; }

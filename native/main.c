@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -92,6 +93,13 @@ static void join_cgroups(const struct supervisor *s) {
     if (fd < 0 || write(fd, pid, (size_t)len) != len) die_errno("cgroup", s->plan.cgroups[i]);
     close(fd);
   }
+}
+
+/* Held as long as anything of the run lives: a sweep from another pid namespace cannot tell by the process number. */
+static void lock_scoped_dir(const struct plan *plan) {
+  if (!plan->scoped_dir) return;
+  int fd = open(plan->scoped_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) die_errno("tmp", plan->scoped_dir);
 }
 
 static void start_keeper(struct supervisor *s) {
@@ -225,6 +233,7 @@ static int run(void) {
     report_line("{\"abi\":%u}", abi);
     return 125;
   }
+  lock_scoped_dir(&s.plan);
   s.terminal = save_terminal();
   s.signals = watch_signals();
   start_keeper(&s);

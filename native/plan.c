@@ -135,7 +135,10 @@ static void take_record(struct plan *plan, uint32_t kind, struct reader *r) {
       plan->banner_len = (size_t)(r->end - r->at);
       r->at = r->end;
       break;
-    case REC_TMP: plan->private_tmp = take_string(r); break;
+    case REC_TMP:
+      plan->private_tmp = take_string(r);
+      plan->scoped_dir = take_string(r);
+      break;
     default: die("plan", "unknown record");
   }
   if (r->at != r->end) die("plan", "record is too long");

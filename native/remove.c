@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,6 +64,7 @@ int run_remove(const char *path) {
   bool has_failed = false;
   int top = open_directory(AT_FDCWD, path);
   if (top < 0) return errno == ENOENT ? 0 : 1;
+  if (flock(top, LOCK_EX | LOCK_NB)) return close(top), errno == EWOULDBLOCK ? 0 : 1; /* in use: somebody else's to remove */
   while (!has_failed && !remove_entries(top, &counter, &has_failed)) {
   }
   close(top);

@@ -211,7 +211,7 @@ static int look_up(const struct request *r, struct target *t, int follow, char *
   if (t->object < 0) return errno == ENOENT ? 0 : -errno;
   if (fstat(t->object, &t->st)) return -errno;
   t->exists = true;
-  if (!S_ISLNK(t->st.st_mode) || !(follow || t->must_be_dir)) return 0;
+  if (!S_ISLNK(t->st.st_mode) || follow == NAME_ONLY || !(follow || t->must_be_dir)) return 0;
   if (++*links > 40) return -ELOOP;
   bool on_proc = is_on_proc(r, t->parent);
   if (on_proc && !proc_self_text(r, t->name, link, sizeof link)) {
@@ -274,6 +274,7 @@ int resolve(const struct request *r, int base, const char *path, int follow, str
       t->object = at;
       t->exists = true;
       t->must_be_dir = true;
+      t->is_dotdot = !strcmp(last, "..");
       if (fstat(at, &t->st)) return -errno;
       if (is_keeper_proc(r, at)) return release(t), -EACCES;
       break;
@@ -291,7 +292,7 @@ int resolve(const struct request *r, int base, const char *path, int follow, str
       at = open("/", O_PATH | O_CLOEXEC);
     }
   }
-  if (t->exists && t->must_be_dir && !S_ISDIR(t->st.st_mode)) return release(t), -ENOTDIR;
+  if (follow != NAME_ONLY && t->exists && t->must_be_dir && !S_ISDIR(t->st.st_mode)) return release(t), -ENOTDIR;
   int error = finish_path(t);
   if (error) release(t);
   return error;

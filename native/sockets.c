@@ -51,7 +51,8 @@ static int connect_pathname(const struct request *r, int sock, const char *path)
   if (!t.exists) error = -ENOENT;
   bool is_ours = !error && (is_in_private_tmp(b, t.path) || inode_set_has(b, &b->bound_sockets, &t.st));
   uint32_t rule = error ? 0 : find_refusal(b, t.path, OP_CONNECT);
-  if (!error && !rule && !is_ours && !is_covered(b, t.path, OP_CONNECT)) rule = NO_RULE;
+  /* What is no socket refuses by itself. */
+  if (!error && !rule && S_ISSOCK(t.st.st_mode) && !is_ours && !is_covered(b, t.path, OP_CONNECT)) rule = NO_RULE;
   if (rule) note_refusal(b, "connect", t.path, rule, EACCES), error = -EACCES;
   if (!error) {
     union address own = {.un = {.sun_family = AF_UNIX}};

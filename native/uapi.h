@@ -71,6 +71,7 @@ struct open_how_abi {
   uint64_t flags, mode, resolve;
 };
 #define RESOLVE_NO_MAGICLINKS_ 0x02
+#define RESOLVE_NO_SYMLINKS_ 0x04
 
 struct mount_attr_abi {
   uint64_t attr_set, attr_clr, propagation, userns_fd;

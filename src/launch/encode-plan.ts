@@ -203,7 +203,7 @@ export function encodePlan(plan: LaunchPlan): Uint8Array {
   record(writer, RECORD.argv, () => writer.strings(plan.argv));
   record(writer, RECORD.env, () => writer.strings(plan.env.map(([name, value]) => `${name}=${value}`)));
   record(writer, RECORD.cwd, () => writer.string(plan.cwd));
-  record(writer, RECORD.tmp, () => writer.string(plan.privateTmp));
+  record(writer, RECORD.tmp, () => writer.strings([plan.privateTmp, plan.scopedDir]));
   writeBoundary(writer, plan);
   writeLimits(writer, plan);
   if (plan.banner) record(writer, RECORD.banner, () => writer.raw(Buffer.from(plan.banner)));

@@ -32,9 +32,13 @@ export function removeTree(path: string): string | undefined {
     rmSync(path, { recursive: true, force: true });
     return undefined;
   } catch (error) {
-    const { status } = spawnSync(helperPath(), ['remove', path], { env: {}, cwd: '/', stdio: 'ignore' });
-    return status === 0 ? undefined : `${path} cannot be removed: ${(error as NodeJS.ErrnoException).code ?? 'unknown'}`;
+    return removeByHelper(path) ? undefined : `${path} cannot be removed: ${(error as NodeJS.ErrnoException).code ?? 'unknown'}`;
   }
+}
+
+/** Leaves alone what a live run holds locked, in whatever pid namespace that is. */
+function removeByHelper(path: string): boolean {
+  return spawnSync(helperPath(), ['remove', path], { env: {}, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
 function isAlive(pid: number): boolean {
@@ -58,7 +62,7 @@ export function sweepScopedTmp(uid: number): string[] {
     const path = join(BASE, name);
     if (!Number.isSafeInteger(pid) || pid <= 0 || isAlive(pid)) return [];
     const found = lstatSync(path, { throwIfNoEntry: false });
-    const problem = found?.isDirectory() && found.uid === uid ? removeTree(path) : undefined;
-    return problem === undefined ? [] : [problem];
+    const isRemoved = !found?.isDirectory() || found.uid !== uid || removeByHelper(path);
+    return isRemoved ? [] : [`${path} cannot be removed`];
   });
 }

@@ -218,6 +218,7 @@ export function makePlan(input: PlanInput): Plan {
       env: input.env,
       cwd: variables.cwd,
       privateTmp: insideTmp,
+      scopedDir: variables.tmpdir,
       mounts,
       landlock: active.landlockAbi
         ? planLandlock({ abi: active.landlockAbi, grants: [...grants, ...tmpGrants, ...hidingGrants], isNetworkRefused: network === 'none' })

@@ -107,7 +107,9 @@ export interface LaunchPlan {
   readonly env: readonly (readonly [string, string])[];
   readonly cwd: string;
   readonly banner: string;
+  /** Where the private tmp is seen inside, and where it is outside. */
   readonly privateTmp: string;
+  readonly scopedDir: string;
   readonly mounts: readonly MountOp[];
   readonly landlock: LandlockPlan | null;
   readonly filter: Uint8Array | null;

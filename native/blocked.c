@@ -1,0 +1,111 @@
+/* Calls that may wait for long (a FIFO without a peer, a connect) get a thread of their own. While they wait the caller
+   takes no signals, so the watcher looks whether one is due and then breaks the wait off, as the kernel would. */
+#define _GNU_SOURCE
+#include "broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_BLOCKED 256
+#define WATCH_MS 20
+
+struct blocked_call {
+  struct request request;
+  void (*perform)(const struct request *);
+  pthread_t thread;
+  bool is_used;
+};
+
+static struct blocked_call calls[MAX_BLOCKED];
+static size_t used;
+static bool is_watched;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread bool is_own;
+
+bool is_in_own_thread(void) { return is_own; }
+
+static uint64_t read_mask(const char *text, const char *name) {
+  const char *line = strstr(text, name);
+  return line ? strtoull(line + strlen(name), NULL, 16) : 0;
+}
+
+/* Is there a signal for the caller that it neither blocks nor ignores? */
+bool has_signal_due(pid_t tid) {
+  char path[64], text[4096];
+  snprintf(path, sizeof path, "/proc/%d/status", tid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+  if (fd >= 0) close(fd);
+  text[len > 0 ? len : 0] = 0;
+  uint64_t pending = read_mask(text, "\nSigPnd:") | read_mask(text, "\nShdPnd:");
+  return pending & ~read_mask(text, "\nSigBlk:") & ~read_mask(text, "\nSigIgn:");
+}
+
+static void *watch(void *unused) {
+  (void)unused;
+  for (bool is_idle = false; !is_idle;) {
+    nanosleep(&(struct timespec){0, WATCH_MS * 1000000L}, NULL);
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < MAX_BLOCKED; i++)
+      if (calls[i].is_used && (!is_still_waiting(&calls[i].request) || has_signal_due(calls[i].request.tid)))
+        pthread_kill(calls[i].thread, SIGUSR1);
+    is_idle = used == 0;
+    if (is_idle) is_watched = false;
+    pthread_mutex_unlock(&lock);
+  }
+  return NULL;
+}
+
+static void on_interrupt(int sig) { (void)sig; }
+
+static void *run_call(void *argument) {
+  struct blocked_call *call = argument;
+  struct sigaction action = {.sa_handler = on_interrupt}; /* without SA_RESTART */
+  sigset_t set;
+  sigaction(SIGUSR1, &action, NULL);
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+  unshare(CLONE_FS);
+  is_own = true;
+  call->perform(&call->request);
+  pthread_mutex_lock(&lock);
+  call->is_used = false;
+  used--;
+  pthread_mutex_unlock(&lock);
+  return NULL;
+}
+
+static bool start_detached(void *(*run)(void *), void *argument, pthread_t *thread) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, 512 * 1024);
+  bool started = !pthread_create(thread, &attributes, run, argument);
+  pthread_attr_destroy(&attributes);
+  return started;
+}
+
+bool in_own_thread(const struct request *r, void (*perform)(const struct request *)) {
+  bool started = false;
+  pthread_t watcher;
+  pthread_mutex_lock(&lock);
+  for (size_t i = 0; i < MAX_BLOCKED && !started; i++) {
+    if (calls[i].is_used) continue;
+    calls[i] = (struct blocked_call){.request = *r, .perform = perform, .is_used = true};
+    started = start_detached(run_call, &calls[i], &calls[i].thread);
+    calls[i].is_used = started;
+    if (started) used++;
+    else break;
+  }
+  if (started && !is_watched) is_watched = start_detached(watch, NULL, &watcher);
+  pthread_mutex_unlock(&lock);
+  return started;
+}
