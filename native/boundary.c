@@ -134,6 +134,28 @@ static void mount_proc(const struct mount_op *op) {
   set_mount_attr(AT_FDCWD, "/proc", 0, MOUNT_ATTR_RDONLY_);
 }
 
+/* Its own pseudo-terminals only. The one that the program was given stays to be found by name, as the console. */
+static void mount_devpts(const struct mount_op *op) {
+  struct stat st;
+  if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"))
+    die_errno("mount", "/dev/pts");
+  if (op->tree_fd < 0 || lstat("/dev/console", &st)) return;
+  if (syscall(SYS_move_mount, op->tree_fd, "", AT_FDCWD, "/dev/console", MOVE_MOUNT_F_EMPTY_PATH_)) die_errno("mount", "/dev/console");
+  close(op->tree_fd);
+}
+
+static void take_terminal(struct mount_op *op) {
+  char link[32], path[64];
+  for (int fd = 0; fd < 3 && op->tree_fd < 0; fd++) {
+    if (!isatty(fd)) continue;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t len = readlink(link, path, sizeof path - 1);
+    if (len <= 0 || strncmp(path, "/dev/", 5)) continue;
+    path[len] = 0;
+    op->tree_fd = (int)syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE_ | OPEN_TREE_CLOEXEC_);
+  }
+}
+
 static void perform_mount(const struct mount_op *op) {
   switch (op->kind) {
     case MOUNT_HIDE: hide(op); break;
@@ -146,10 +168,7 @@ static void perform_mount(const struct mount_op *op) {
       break;
     case MOUNT_DIRECTORY: make_mount_point(op->path, S_IFDIR); break;
     case MOUNT_PROC: mount_proc(op); break;
-    case MOUNT_DEVPTS:
-      if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"))
-        die_errno("mount", "/dev/pts");
-      break;
+    case MOUNT_DEVPTS: mount_devpts(op); break;
     default: die("plan", "unknown mount");
   }
 }
@@ -161,6 +180,7 @@ void build_view(struct plan *plan) {
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) die_errno("mount", "/");
   for (size_t i = 0; i < plan->mount_count; i++)
     if (plan->mounts[i].kind == MOUNT_BIND) take_bind_source(&plan->mounts[i]);
+    else if (plan->mounts[i].kind == MOUNT_DEVPTS) take_terminal(&plan->mounts[i]);
   if (plan->flags & PLAN_READONLY_ROOT)
     set_mount_attr(AT_FDCWD, "/", AT_RECURSIVE_, MOUNT_ATTR_RDONLY_ | MOUNT_ATTR_NOSUID_);
   for (size_t i = 0; i < plan->mount_count; i++) perform_mount(&plan->mounts[i]);

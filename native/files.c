@@ -68,10 +68,12 @@ static int read_open_call(const struct request *r, struct open_call *call) {
 #endif
   if (r->nr == SYS_openat) return *call = (struct open_call){(int)a[0], (int)a[2], a[1], (mode_t)a[3]}, 0;
   struct open_how_abi how;
-  if (a[3] != sizeof how) return -ENOSYS;
+  if (a[3] < sizeof how) return -EINVAL;
+  if (a[3] > sizeof how) return -E2BIG;
   int error = fetch_bytes(r, a[2], &how, sizeof how);
   if (error) return error;
   /* A caller that asks for special resolution has a fallback for kernels that lack this call. */
+  if (how.resolve & ~0x3full) return -EINVAL;
   if (how.resolve || (how.flags & O_PATH)) return -ENOSYS;
   if ((how.flags & ~(uint64_t)(OPENAT2_FLAGS | O_TMPFILE)) || how.mode & ~07777ull) return -EINVAL;
   if (how.mode && !(how.flags & O_CREAT) && (how.flags & O_TMPFILE) != O_TMPFILE) return -EINVAL;
@@ -252,7 +254,7 @@ static int make_link(const struct request *r, struct target *t) {
   char text[PATH_CAP];
   int len = fetch_string(r, r->args[0], text, 4096);
   if (len < 0) return len;
-  if (!len || t->must_be_dir) return -ENOENT;
+  if (t->must_be_dir) return -ENOENT;
   return symlinkat(text, t->parent, t->name) ? -errno : 0;
 }
 
@@ -273,8 +275,10 @@ static int remove_entry(const struct request *r, struct target *t, int flags) {
 /* One answer for each call that takes one path and changes what it names. */
 static void change_one(const struct request *r, const char *op, int dirfd, uint64_t path, int (*change)(const struct request *, struct target *),
                        int follow, int kind) {
-  struct target t;
-  int error = resolve_argument(r, dirfd, path, follow, false, &t);
+  struct target t = {.parent = -1, .object = -1};
+  char text[PATH_CAP];
+  int len = change == make_link ? fetch_string(r, r->args[0], text, 4096) : 1;
+  int error = len < 0 ? len : len == 0 ? -ENOENT : resolve_argument(r, dirfd, path, follow, false, &t);
   if (!error) {
     uint32_t rule = refusal_of(r->broker, &t, OP_WRITE);
     /* A symbolic link at the head of a protected name would stand in for a directory that holds one. */

@@ -10,7 +10,8 @@ const FS_RIGHTS: readonly { readonly abi: number; readonly bits: bigint }[] = [
 ];
 const KNOWN_ABI = 7;
 
-const READ_RIGHTS = (1n << 2n) | (1n << 3n);
+const LIST_RIGHT = 1n << 3n;
+const READ_RIGHTS = (1n << 2n) | LIST_RIGHT;
 const EXEC_RIGHTS = 1n << 0n;
 // write_file, remove_dir, remove_file, make_dir, make_reg, make_sock, make_fifo, make_sym, refer, truncate;
 // never make_char and make_block
@@ -56,6 +57,8 @@ export function toAccess(grant: Pick<Grant, 'path' | 'rights'>): bigint {
 export function planLandlock(options: {
   readonly abi: number;
   readonly grants: readonly Pick<Grant, 'path' | 'rights'>[];
+  /** Directories whose names may be listed, and no more. */
+  readonly listed: readonly string[];
   /** No network at all: TCP is refused by Landlock as well. */
   readonly isNetworkRefused: boolean;
 }): LandlockPlan {
@@ -64,6 +67,7 @@ export function planLandlock(options: {
   const byPath = new Map<string, bigint>();
   for (const grant of options.grants)
     byPath.set(grant.path, (byPath.get(grant.path) ?? 0n) | (toAccess(grant) & fs));
+  for (const path of options.listed) byPath.set(path, (byPath.get(path) ?? 0n) | LIST_RIGHT);
   return {
     abi: options.abi,
     fs,

@@ -221,7 +221,13 @@ export function makePlan(input: PlanInput): Plan {
       scopedDir: variables.tmpdir,
       mounts,
       landlock: active.landlockAbi
-        ? planLandlock({ abi: active.landlockAbi, grants: [...grants, ...tmpGrants, ...hidingGrants], isNetworkRefused: network === 'none' })
+        ? planLandlock({
+            abi: active.landlockAbi,
+            grants: [...grants, ...tmpGrants, ...hidingGrants],
+            // A program finds the name of its terminal by looking through /dev; what others share there is not seen.
+            listed: has.mount ? ['/dev'] : [],
+            isNetworkRefused: network === 'none',
+          })
         : null,
       filter: filter && compileFilter(filter),
       brokerRules: has.broker ? planBrokerRules({ policy, tree, privateTmp: tmpPaths }) : [],

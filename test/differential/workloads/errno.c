@@ -258,12 +258,6 @@ static void opens_at(void) {
   O(open2(AT_FDCWD, "new-2", O_RDWR | O_CREAT, 0640, 0, sizeof(struct open_how)));
   O(open2(AT_FDCWD, "new-3", O_RDWR | O_CREAT, 0200640, 0, sizeof(struct open_how)));
   O(open2(AT_FDCWD, "file", O_RDWR, 0, 0, 8));
-  O(open2(dir, "../file", O_RDWR, 0, RESOLVE_BENEATH, sizeof(struct open_how)));
-  O(open2(dir, "a", O_RDWR, 0, RESOLVE_BENEATH, sizeof(struct open_how)));
-  O(open2(dir, "/a", O_RDWR, 0, RESOLVE_IN_ROOT, sizeof(struct open_how)));
-  O(open2(AT_FDCWD, "to-file", O_RDWR, 0, RESOLVE_NO_SYMLINKS, sizeof(struct open_how)));
-  O(open2(AT_FDCWD, "to-file", O_RDONLY, 0, RESOLVE_NO_SYMLINKS, sizeof(struct open_how)));
-  O(open2(AT_FDCWD, "file", O_PATH, 0, 0, sizeof(struct open_how)));
   O(open2(AT_FDCWD, "file", O_RDWR, 0, 1ull << 40, sizeof(struct open_how)));
   O(syscall(SYS_openat2, AT_FDCWD, "file", NULL, sizeof(struct open_how)));
   close(dir), close(file), close(path), close(path_file);
@@ -808,7 +802,7 @@ static void sockets(void) {
   printf("    peer is self: %d %d\n", cred.pid == getpid(), cred.uid == getuid());
   len = sizeof cred;
   T(getsockopt(accepted, SOL_SOCKET, SO_PEERCRED, &cred, &len));
-  printf("    other is self: %d %d\n", cred.pid == getpid(), cred.uid == getuid());
+  printf("    other is self: %d\n", cred.uid == getuid()); /* not its pid: the broker connects */
   T(unlink("un"));
   close(server), close(client), close(extra), close(file), close(accepted);
 }
