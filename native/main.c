@@ -57,12 +57,13 @@ static struct terminal save_terminal(void) {
   return t;
 }
 
-/* A program that was killed in raw mode, or a shell that took the foreground, leaves the terminal as it was before. */
-static void restore_terminal(const struct terminal *t) {
+/* The foreground comes back to us. A program that was killed could not put the modes back, so this does; one that ended
+   by itself may have meant to change them. */
+static void restore_terminal(const struct terminal *t, bool was_killed) {
   if (t->fd < 0) return;
   if (t->group == getpgrp()) tcsetpgrp(t->fd, t->group);
   else if (tcgetpgrp(t->fd) != getpgrp()) return; /* started in the background, and still there */
-  tcsetattr(t->fd, TCSADRAIN, &t->modes);
+  if (was_killed) tcsetattr(t->fd, TCSADRAIN, &t->modes);
 }
 
 static void command_keeper(struct supervisor *s, char kind, int value) {
@@ -239,7 +240,7 @@ static int run(void) {
   start_keeper(&s);
   supervise(&s);
   int code = report_end(&s);
-  restore_terminal(&s.terminal);
+  restore_terminal(&s.terminal, !s.has_status || !WIFEXITED(s.status));
   return code;
 }
 

@@ -1,5 +1,3 @@
-import { constants } from 'node:os';
-import { isatty } from 'node:tty';
 import { AssayError } from '../../core/errors.ts';
 import { guessFacts } from '../../host/guess-facts.ts';
 import { readHostTree } from '../../launch/host-tree.ts';
@@ -146,12 +144,5 @@ export async function run({ flags, rest }: ParsedCommand): Promise<number> {
   const result = await runSandbox({ argv: rest, env, policy, variables, host: guessFacts(), tree, choice, announce });
   writeSummary(summaryFd, makeSummary({ result, policy, variables, environment, isDryRun }));
   if (!isQuiet || result.execError !== undefined || result.setAside.length > 0) tellEnd(result, policy, variables, command);
-  if (result.signal === constants.signals.SIGINT && isatty(0)) dieOfInterrupt();
   return result.exitCode;
-}
-
-/** A shell that runs assay in a loop stops the loop only if assay itself dies of Ctrl-C, as the program did. */
-function dieOfInterrupt(): void {
-  process.removeAllListeners('SIGINT');
-  process.kill(process.pid, 'SIGINT');
 }
