@@ -149,6 +149,9 @@ describe('native/match.c', () => {
     ['/a/[é-λ]', '/a/λ'],
     ['/a/?', '/a/😀'],
     ['/', '/anything'],
+    // The backslash takes the meaning from the bracket: the set is never closed.
+    ['/[^\\]', '/a'],
+    ['/[\\]', '/]'],
   ])('is what assay-helper match answers with: %s and %s', (wanted, given) => {
     const { status } = spawnSync(HELPER, ['match', wanted, given]);
     expect(status).toBe(matchPattern(wanted, given) ? 0 : 1);
