@@ -77,8 +77,9 @@ struct plan {
   size_t rlimit_count;
   const char **cgroups;
   size_t cgroup_count;
-  const char *private_tmp; /* where it is seen inside */
-  const char *scoped_dir;  /* where it is outside */
+  const char *scoped_dir; /* the private tmp outside */
+  char **tmp_paths;       /* `private_count` places where it is seen inside, then what is shared inside those */
+  uint32_t private_count;
   uint64_t timeout_ms, grace_ms, max_files;
   uint64_t soft[SOFT_COUNT];
 };

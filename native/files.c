@@ -291,8 +291,10 @@ static void change_one(const struct request *r, const char *op, int dirfd, uint6
   answer(r, 0, error);
 }
 
+#ifdef SYS_unlink
 static int remove_file(const struct request *r, struct target *t) { return remove_entry(r, t, 0); }
 static int remove_dir(const struct request *r, struct target *t) { return remove_entry(r, t, AT_REMOVEDIR); }
+#endif
 static int remove_at(const struct request *r, struct target *t) {
   return (int)r->args[2] & ~AT_REMOVEDIR ? -EINVAL : remove_entry(r, t, (int)r->args[2]);
 }

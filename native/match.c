@@ -48,7 +48,7 @@ static bool in_class(const char **pattern, const char *end, uint32_t c) {
 static bool closes(const char *p, const char *end) {
   p++;
   if (p < end && (*p == '!' || *p == '^')) p++;
-  if (p < end) p++;
+  if (p < end) p += *p == '\\' && p + 1 < end ? 2 : 1;
   while (p < end && *p != ']') p += *p == '\\' && p + 1 < end ? 2 : 1;
   return p < end;
 }
@@ -79,7 +79,8 @@ static bool match_segment(struct span pattern, struct span name) {
     if (ok) continue;
     if (!star || resume == ne) return false;
     p = star;
-    n = ++resume;
+    take_code(&resume, ne);
+    n = resume;
   }
 }
 

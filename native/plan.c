@@ -136,8 +136,9 @@ static void take_record(struct plan *plan, uint32_t kind, struct reader *r) {
       r->at = r->end;
       break;
     case REC_TMP:
-      plan->private_tmp = take_string(r);
+      plan->private_count = take_u32(r);
       plan->scoped_dir = take_string(r);
+      plan->tmp_paths = take_strings(r);
       break;
     default: die("plan", "unknown record");
   }
@@ -167,5 +168,8 @@ void plan_read(struct plan *plan, int fd) {
     if (kind == REC_END) done = true;
     else take_record(plan, kind, &body);
   }
+  size_t tmp_count = 0;
+  while (plan->tmp_paths && plan->tmp_paths[tmp_count]) tmp_count++;
+  if (plan->private_count > tmp_count) die("plan", "private tmp is missing");
   if (!plan->argv || !plan->argv[0] || !plan->env || !plan->cwd) die("plan", "no command");
 }

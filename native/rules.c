@@ -10,8 +10,13 @@ static bool covers(const struct broker_rule *rule, const char *path) {
 }
 
 bool is_in_private_tmp(const struct broker *b, const char *path) {
-  const char *tmp = b->plan->private_tmp;
-  return tmp && path_is_under(path, tmp, strlen(tmp));
+  bool is_private = false;
+  for (uint32_t i = 0; b->plan->tmp_paths && b->plan->tmp_paths[i]; i++)
+    if (path_is_under(path, b->plan->tmp_paths[i], strlen(b->plan->tmp_paths[i]))) {
+      if (i >= b->plan->private_count) return false;
+      is_private = true;
+    }
+  return is_private;
 }
 
 /* A lift bears the id of the rule that it lifts. */
@@ -37,7 +42,7 @@ uint32_t find_refusal(const struct broker *b, const char *path, uint32_t ops) {
 /* Is each of the operations granted by some rule? Things without a place in the tree (pipes, memory) always are. */
 bool is_covered(const struct broker *b, const char *path, uint32_t ops) {
   uint32_t left = ops;
-  if (path[0] != '/' || !strncmp(path, "/memfd:", 7)) return true;
+  if (path[0] != '/' || !strncmp(path, "/memfd:", 7) || is_in_private_tmp(b, path)) return true;
   for (size_t i = 0; i < b->plan->rule_count && left; i++) {
     const struct broker_rule *rule = &b->plan->rules[i];
     if (rule->effect == RULE_ALLOW && (rule->ops & left) && covers(rule, path)) left &= ~rule->ops;

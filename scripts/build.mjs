@@ -1,6 +1,15 @@
 // Builds everything that runs: dist/*.cjs from src/, dist/assay-helper from native/, and bin/assay.js.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,7 +19,14 @@ const finished = join(root, 'dist');
 const dist = join(root, `dist.${process.pid}`);
 
 const WARNINGS = ['-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-Wshadow', '-Wformat=2'];
-const HARDENING = ['-D_FORTIFY_SOURCE=2', '-fstack-protector-strong', '-fPIE', '-Wl,-z,relro,-z,now', '-pthread', '-s'];
+const HARDENING = [
+  '-D_FORTIFY_SOURCE=2',
+  '-fstack-protector-strong',
+  '-fPIE',
+  '-Wl,-z,relro,-z,now',
+  '-pthread',
+  '-s',
+];
 // A static helper starts faster and needs nothing inside the sandbox; not every system has a static libc.
 const LINKS = [['-static-pie'], ['-static'], ['-pie']];
 
@@ -20,7 +36,8 @@ function fail(message) {
 }
 
 function findCompiler() {
-  for (const name of ['cc', 'gcc', 'clang']) if (spawnSync(name, ['--version']).status === 0) return name;
+  for (const name of ['cc', 'gcc', 'clang'])
+    if (spawnSync(name, ['--version']).status === 0) return name;
   return fail(
     'assay needs a C compiler to build its helper, and found none (cc, gcc or clang).\n' +
       '  Debian, Ubuntu:  apt-get install gcc libc6-dev\n' +
@@ -54,7 +71,9 @@ function listStaticImports(file, found = new Set()) {
   if (found.has(file)) return found;
   found.add(file);
   const text = readFileSync(file, 'utf8');
-  for (const [, type, path] of text.matchAll(/^(?:import|export)( type)? [^'"]*?from '(\.[^']+)';/gms))
+  for (const [, type, path] of text.matchAll(
+    /^(?:import|export)( type)? [^'"]*?from '(\.[^']+)';/gms,
+  ))
     if (!type) listStaticImports(join(dirname(file), path), found);
   return found;
 }
@@ -117,7 +136,10 @@ function writeLauncher() {
   // The kernel cuts the line at 255 bytes.
   const shebang = line.length < 250 ? line : '#!/usr/bin/env -S -u NODE_OPTIONS -u NODE_PATH node';
   const path = join(root, 'bin', 'assay.js');
-  writeFileSync(`${path}.new`, `${shebang}\n${makeLoader("require('node:path').join(__dirname, '..', 'dist')")}`);
+  writeFileSync(
+    `${path}.new`,
+    `${shebang}\n${makeLoader("require('node:path').join(__dirname, '..', 'dist')")}`,
+  );
   chmodSync(`${path}.new`, 0o755);
   renameSync(`${path}.new`, path);
 }

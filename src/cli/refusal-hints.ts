@@ -24,7 +24,10 @@ interface Hint {
 }
 
 function findWay(refusal: Refusal, policy: Policy, variables: Variables): string {
-  const { flag, policyLine } = suggestAllow(toRefusedOp(refusal.op), refusal.path, { policy, variables });
+  const { flag, policyLine } = suggestAllow(toRefusedOp(refusal.op), refusal.path, {
+    policy,
+    variables,
+  });
   const line = policyLine && `the policy line ${policyLine}`;
   if (flag === undefined) return line ?? '';
   return refusal.rule?.effect === 'config' && line ? `${flag}, or ${line}` : flag;
@@ -36,13 +39,23 @@ function rank({ refusal, way }: Hint): number {
 }
 
 /** One line for each refused place, with the flag or the policy line that would allow it. */
-export function makeRefusalHints(result: RunResult, policy: Policy, variables: Variables): string[] {
+export function makeRefusalHints(
+  result: RunResult,
+  policy: Policy,
+  variables: Variables,
+): string[] {
   const limit = policy.isDefault ? 1 : MAX_LINES;
-  const hints = result.refusals.map((refusal) => ({ refusal, way: findWay(refusal, policy, variables) }));
+  const hints = result.refusals.map((refusal) => ({
+    refusal,
+    way: findWay(refusal, policy, variables),
+  }));
   const sorted = hints.toSorted((a, b) => rank(a) - rank(b));
   const lines = sorted
     .slice(0, limit)
-    .map(({ refusal, way }) => `assay: ${describe(refusal, variables)}${way ? `; allow it with ${way}` : ''}`);
+    .map(
+      ({ refusal, way }) =>
+        `assay: ${describe(refusal, variables)}${way ? `; allow it with ${way}` : ''}`,
+    );
   const more = sorted.length - lines.length;
   const last = lines.length - 1;
   if (more > 0 && last >= 0) lines[last] += ` (and ${more} more; --json lists all)`;

@@ -19,10 +19,14 @@ export class CgroupSet {
         for (const [file, value] of settings) writeFileSync(join(path, file), value);
       } catch (cause) {
         this.close();
-        throw new AssayError('E_LAUNCH_FAILED', `Cannot set up the cgroup ${path}: ${(cause as Error).message}`, {
-          hint: 'Run with --layers -cgroup to keep this limit softly instead',
-          cause,
-        });
+        throw new AssayError(
+          'E_LAUNCH_FAILED',
+          `Cannot set up the cgroup ${path}: ${(cause as Error).message}`,
+          {
+            hint: 'Run with --layers -cgroup to keep this limit softly instead',
+            cause,
+          },
+        );
       }
       return join(path, 'cgroup.procs');
     });

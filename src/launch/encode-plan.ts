@@ -1,5 +1,11 @@
 import { NAMESPACES } from '../host/facts.ts';
-import { type BrokerRule, type LaunchPlan, type MountOp, type PlanFlag, SOFT_LIMITS } from '../plan/plan.ts';
+import {
+  type BrokerRule,
+  type LaunchPlan,
+  type MountOp,
+  type PlanFlag,
+  SOFT_LIMITS,
+} from '../plan/plan.ts';
 
 /** The numbers of native/plan.c. */
 const RECORD = {
@@ -21,7 +27,16 @@ const RECORD = {
   end: 16,
 } as const;
 
-const MOUNT_KIND = { hide: 1, bind: 2, mask: 3, tmpfs: 4, symlink: 5, proc: 6, devpts: 7, directory: 8 } as const;
+const MOUNT_KIND = {
+  hide: 1,
+  bind: 2,
+  mask: 3,
+  tmpfs: 4,
+  symlink: 5,
+  proc: 6,
+  devpts: 7,
+  directory: 8,
+} as const;
 const EFFECT = { allow: 1, deny: 2, protect: 3, lift: 4 } as const;
 const FLAG: Readonly<Record<PlanFlag, number>> = {
   hasLoopback: 1,
@@ -105,7 +120,12 @@ function writeFlags(writer: Writer, plan: LaunchPlan): void {
   let flags = 0;
   for (const name in FLAG) if (plan.flags[name as PlanFlag]) flags |= FLAG[name as PlanFlag];
   writer.u32(flags);
-  writer.u32(NAMESPACES.reduce((bits, name, index) => (plan.namespaces.includes(name) ? bits | (1 << index) : bits), 0));
+  writer.u32(
+    NAMESPACES.reduce(
+      (bits, name, index) => (plan.namespaces.includes(name) ? bits | (1 << index) : bits),
+      0,
+    ),
+  );
   writer.u32(plan.uid);
   writer.u32(plan.gid);
   writer.u32(plan.parentPid);
@@ -115,7 +135,13 @@ function writeFlags(writer: Writer, plan: LaunchPlan): void {
 
 function writeMount(writer: Writer, op: MountOp): void {
   writer.u32(MOUNT_KIND[op.kind]);
-  writer.u32(op.kind === 'bind' ? (op.isWritable ? 1 : 0) | (op.canExec ? 2 : 0) : op.kind === 'tmpfs' && op.isShared ? 1 : 0);
+  writer.u32(
+    op.kind === 'bind'
+      ? (op.isWritable ? 1 : 0) | (op.canExec ? 2 : 0)
+      : op.kind === 'tmpfs' && op.isShared
+        ? 1
+        : 0,
+  );
   writer.u64(op.kind === 'tmpfs' ? op.sizeBytes : op.kind === 'proc' ? op.pidMax : 0);
   writer.u64(op.kind === 'tmpfs' ? op.inodes : 0);
   writer.string(op.kind === 'bind' ? op.source : op.kind === 'symlink' ? op.target : '');
@@ -166,7 +192,11 @@ function splitRuns(rules: readonly BrokerRule[]): Run[] {
   let last: Run | undefined;
   for (const rule of rules) {
     const first = last?.[0];
-    const isNext = first && rule.effect === first.effect && rule.ops === first.ops && rule.id === first.id + (last?.length ?? 0);
+    const isNext =
+      first &&
+      rule.effect === first.effect &&
+      rule.ops === first.ops &&
+      rule.id === first.id + (last?.length ?? 0);
     if (last && isNext) last.push(rule);
     else runs.push((last = [rule]));
   }
@@ -201,9 +231,14 @@ export function encodePlan(plan: LaunchPlan): Uint8Array {
   writer.raw(Buffer.from('ASSAYPL1'));
   record(writer, RECORD.flags, () => writeFlags(writer, plan));
   record(writer, RECORD.argv, () => writer.strings(plan.argv));
-  record(writer, RECORD.env, () => writer.strings(plan.env.map(([name, value]) => `${name}=${value}`)));
+  record(writer, RECORD.env, () =>
+    writer.strings(plan.env.map(([name, value]) => `${name}=${value}`)),
+  );
   record(writer, RECORD.cwd, () => writer.string(plan.cwd));
-  record(writer, RECORD.tmp, () => writer.strings([plan.privateTmp, plan.scopedDir]));
+  record(writer, RECORD.tmp, () => {
+    writer.u32(plan.privateTmp.length);
+    writer.strings([plan.scopedDir, ...plan.privateTmp, ...plan.sharedInTmp]);
+  });
   writeBoundary(writer, plan);
   writeLimits(writer, plan);
   if (plan.banner) record(writer, RECORD.banner, () => writer.raw(Buffer.from(plan.banner)));

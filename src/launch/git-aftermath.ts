@@ -29,7 +29,9 @@ export function listGitSettings(text: string): string[] {
     let line = raw.trim();
     const header = /^\[\s*([-.\w]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line);
     if (header) {
-      section = (header[1] ?? '').toLowerCase() + (header[2] === undefined ? '' : `.${header[2].toLowerCase()}`);
+      section =
+        (header[1] ?? '').toLowerCase() +
+        (header[2] === undefined ? '' : `.${header[2].toLowerCase()}`);
       line = line.slice(header[0].length).trim();
     }
     const key = /^([A-Za-z][-\w]*)\s*(?:=|$|[#;])/.exec(line);
@@ -66,7 +68,8 @@ function checkConfig(path: string, sinceMs: number): SetAside[] {
 function checkHooks(dir: string, sinceMs: number): SetAside[] {
   const found = lstatSync(dir, { throwIfNoEntry: false });
   if (!found) return [];
-  if (!found.isDirectory()) return isChangedSince(dir, sinceMs) ? [setAside(dir, 'not a directory')] : [];
+  if (!found.isDirectory())
+    return isChangedSince(dir, sinceMs) ? [setAside(dir, 'not a directory')] : [];
   return readdirSync(dir)
     .filter((name) => !name.endsWith('.sample') && !name.endsWith('.assay-set-aside'))
     .map((name) => join(dir, name))

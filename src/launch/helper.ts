@@ -1,11 +1,19 @@
-import { spawn } from 'node:child_process';
-import { closeSync, existsSync, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { AssayError } from '../core/errors.ts';
 import type { LaunchPlan } from '../plan/plan.ts';
 import { encodePlan } from './encode-plan.ts';
 import { helperPath } from './helper-path.ts';
 import { type HelperReport, parseReport } from './report.ts';
+import { spawnHelper } from './spawn-helper.ts';
 
 const PASSED_ON = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 /** From a terminal these reach the program directly; assay must only survive them. */
@@ -20,42 +28,50 @@ function readFrom(fd: number, offset: number): string {
 }
 
 /** Starts the helper on a descriptor that holds the plan, and resolves when it has ended. */
-function superviseHelper(fd: number, helper: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(helper, [], { stdio: [0, 1, 2, fd], env: {}, cwd: '/' });
-    const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
-    const passUnlessTerminal = (signal: NodeJS.Signals): void => {
-      if (!process.stdin.isTTY && !process.stderr.isTTY) child.kill(signal);
-    };
-    for (const name of PASSED_ON) process.on(name, pass);
-    for (const name of FROM_TERMINAL) process.on(name, passUnlessTerminal);
-    const release = (): void => {
-      for (const name of PASSED_ON) process.off(name, pass);
-      for (const name of FROM_TERMINAL) process.off(name, passUnlessTerminal);
-    };
-    child.once('error', (cause) => {
-      release();
-      reject(new AssayError('E_LAUNCH_FAILED', `Cannot start the helper: ${cause.message}`, { cause }));
-    });
-    child.once('exit', () => {
-      release();
-      resolve();
-    });
-  });
+async function superviseHelper(
+  fd: number,
+  file: string,
+  meanwhile: () => Promise<void>,
+): Promise<void> {
+  const helper = await spawnHelper({ file, fd });
+  const pass = (signal: NodeJS.Signals): void => helper.kill(signal);
+  const passUnlessTerminal = (signal: NodeJS.Signals): void => {
+    if (!process.stdin.isTTY && !process.stderr.isTTY) helper.kill(signal);
+  };
+  for (const name of PASSED_ON) process.on(name, pass);
+  for (const name of FROM_TERMINAL) process.on(name, passUnlessTerminal);
+  try {
+    await Promise.all([meanwhile(), helper.ended]);
+  } finally {
+    for (const name of PASSED_ON) process.off(name, pass);
+    for (const name of FROM_TERMINAL) process.off(name, passUnlessTerminal);
+  }
+}
+
+export interface PerformOptions {
+  /** A directory for the plan, which has a name there only for a moment. */
+  readonly scratch: string;
+  /** Work that can be done while the program runs. */
+  readonly meanwhile: () => Promise<void>;
 }
 
 /** Performs one plan. The plan goes in, and the report comes out, through one file that has no name. */
-export async function performPlan(plan: LaunchPlan, scratch: string): Promise<HelperReport> {
+export async function performPlan(
+  plan: LaunchPlan,
+  options: PerformOptions,
+): Promise<HelperReport> {
   const helper = helperPath();
   if (!existsSync(helper))
-    throw new AssayError('E_HELPER_MISSING', `Cannot find the helper at ${helper}`, { hint: 'Run npm ci, which builds it' });
-  const name = join(scratch, '.plan');
+    throw new AssayError('E_HELPER_MISSING', `Cannot find the helper at ${helper}`, {
+      hint: 'Run npm ci, which builds it',
+    });
+  const name = join(options.scratch, '.plan');
   const fd = openSync(name, 'wx+', 0o600);
   unlinkSync(name);
   try {
     const bytes = encodePlan(plan);
     writeSync(fd, bytes);
-    await superviseHelper(fd, helper);
+    await superviseHelper(fd, helper, options.meanwhile);
     return parseReport(readFrom(fd, bytes.length));
   } finally {
     closeSync(fd);

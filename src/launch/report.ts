@@ -1,7 +1,8 @@
 /** What the helper wrote behind the plan, line by line. */
 export interface HelperReport {
   /** The step that failed before the program started. */
-  readonly failed?: { readonly step: string; readonly what: string; readonly errno: number } | undefined;
+  readonly failed?:
+    { readonly step: string; readonly what: string; readonly errno: number } | undefined;
   /** The Landlock version that the kernel really has, when the plan was made for another. */
   readonly abi?: number | undefined;
   /** Why the program could not be executed. */
@@ -60,14 +61,22 @@ export function parseReport(text: string): HelperReport {
     if (!raw) continue;
     const line = JSON.parse(raw) as Line;
     if (line.failed !== undefined && !rest.failed)
-      rest = { ...rest, failed: { step: line.failed, what: decodeBytes(line.what ?? ''), errno: line.errno ?? 0 } };
+      rest = {
+        ...rest,
+        failed: { step: line.failed, what: decodeBytes(line.what ?? ''), errno: line.errno ?? 0 },
+      };
     if (line.abi !== undefined) rest = { ...rest, abi: line.abi };
     if (line.exec !== undefined) rest = { ...rest, execErrno: line.exec };
     if (line.end) rest = { ...rest, end: line.end };
-    if (line.refused) report.refusals.push({ ...line.refused, path: decodeBytes(line.refused.path) });
+    if (line.refused)
+      report.refusals.push({ ...line.refused, path: decodeBytes(line.refused.path) });
     if (line.refusals !== undefined) report.refusalCount = line.refusals;
     if (line.absent !== undefined) report.absent.push(decodeBytes(line.absent));
     if (line.gitDir !== undefined) report.gitDirs.push(decodeBytes(line.gitDir));
   }
-  return { ...rest, ...report, refusalCount: Math.max(report.refusalCount, report.refusals.length) };
+  return {
+    ...rest,
+    ...report,
+    refusalCount: Math.max(report.refusalCount, report.refusals.length),
+  };
 }

@@ -11,7 +11,9 @@ export function readHooksPath(text: string): string | undefined {
     const header = /^\s*\[\s*([-.\w]+)\s*\]/.exec(raw);
     if (header) section = (header[1] ?? '').toLowerCase();
     else if (/^\s*\[/.test(raw)) section = '';
-    const value = /^\s*hookspath\s*=\s*"?([^"#;]*)"?/i.exec(header ? raw.slice(header[0].length) : raw)?.[1]?.trim();
+    const value = /^\s*hookspath\s*=\s*"?([^"#;]*)"?/i
+      .exec(header ? raw.slice(header[0].length) : raw)?.[1]
+      ?.trim();
     if (section === 'core' && value) found = value;
   }
   return found;

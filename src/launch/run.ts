@@ -61,8 +61,18 @@ const NAMESPACE_STEPS: Readonly<Record<string, readonly Namespace[]>> = {
   net: ['net'],
 };
 
-const { EPERM, EACCES, ENOSYS, EINVAL, ENOSPC, EUSERS, EOPNOTSUPP, EROFS } = constants.errno as Record<string, number>;
-const REFUSED_BY_HOST: ReadonlySet<number | undefined> = new Set([EPERM, EACCES, ENOSYS, EINVAL, ENOSPC, EUSERS, EOPNOTSUPP, EROFS]);
+const { EPERM, EACCES, ENOSYS, EINVAL, ENOSPC, EUSERS, EOPNOTSUPP, EROFS } =
+  constants.errno as Record<string, number>;
+const REFUSED_BY_HOST: ReadonlySet<number | undefined> = new Set([
+  EPERM,
+  EACCES,
+  ENOSYS,
+  EINVAL,
+  ENOSPC,
+  EUSERS,
+  EOPNOTSUPP,
+  EROFS,
+]);
 
 /** The facts without what the helper has just found missing; null when the failure is no fact about the host. */
 export function correctFacts(host: HostFacts, report: HelperReport): HostFacts | null {
@@ -73,7 +83,9 @@ export function correctFacts(host: HostFacts, report: HelperReport): HostFacts |
   const reason = `${failed.what}: ${describeErrno(failed.errno)}`;
   const missing = { isAvailable: false, reason } as const;
   if (failed.step === 'broker' && host.notify.isAvailable) {
-    const busy = describeErrno(failed.errno).startsWith('EBUSY') ? 'another supervisor listens already' : reason;
+    const busy = describeErrno(failed.errno).startsWith('EBUSY')
+      ? 'another supervisor listens already'
+      : reason;
     return { ...host, notify: { isAvailable: false, reason: busy } };
   }
   if (failed.step === 'seccomp' && host.seccomp.isAvailable) return { ...host, seccomp: missing };
@@ -84,15 +96,27 @@ export function correctFacts(host: HostFacts, report: HelperReport): HostFacts |
   if (!REFUSED_BY_HOST.has(failed.errno)) return null;
   const lost = NAMESPACE_STEPS[failed.step]?.filter((name) => host.namespaces[name].isAvailable);
   if (!lost?.length) return null;
-  return { ...host, namespaces: { ...host.namespaces, ...Object.fromEntries(lost.map((name) => [name, missing])) } };
+  return {
+    ...host,
+    namespaces: { ...host.namespaces, ...Object.fromEntries(lost.map((name) => [name, missing])) },
+  };
 }
 
-async function attempt(request: RunRequest, plan: Plan): Promise<HelperReport> {
+async function attempt(
+  request: RunRequest,
+  plan: Plan,
+  leftovers: string[],
+): Promise<HelperReport> {
   const banner = request.announce(plan);
   const cgroups = new CgroupSet();
   try {
     const joined = cgroups.make(plan.limits.cgroups, `assay-${process.pid}`);
-    return await performPlan({ ...plan.launch, banner, cgroups: joined }, request.variables.tmpdir);
+    const meanwhile = async (): Promise<void> =>
+      void leftovers.push(...(await sweepScopedTmp(request.host.uid)));
+    return await performPlan(
+      { ...plan.launch, banner, cgroups: joined },
+      { scratch: request.variables.tmpdir, meanwhile },
+    );
   } finally {
     cgroups.close();
   }
@@ -102,7 +126,9 @@ async function attempt(request: RunRequest, plan: Plan): Promise<HelperReport> {
 function findHidden(absent: readonly string[], request: RunRequest): Refusal[] {
   const { tmpdir } = request.variables;
   return absent
-    .filter((path) => !path.startsWith('/tmp/') && !path.startsWith('/proc/') && !path.startsWith(tmpdir))
+    .filter(
+      (path) => !path.startsWith('/tmp/') && !path.startsWith('/proc/') && !path.startsWith(tmpdir),
+    )
     .filter((path) => isThere(path))
     .map((path) => ({ op: 'read', path, rule: undefined, isHidden: true }));
 }
@@ -119,15 +145,24 @@ function toRefusal(line: RefusalLine, plan: Plan): Refusal {
   return {
     op: line.op,
     path: line.path,
-    rule: plan.launch.brokerRules.find(({ id, effect }) => id === line.rule && effect !== 'lift')?.rule,
+    rule: plan.launch.brokerRules.find(({ id, effect }) => id === line.rule && effect !== 'lift')
+      ?.rule,
     isHidden: false,
   };
 }
 
-function toResult(request: RunRequest, plan: Plan, report: HelperReport, startedMs: number): RunResult {
+function toResult(
+  request: RunRequest,
+  plan: Plan,
+  report: HelperReport,
+  startedMs: number,
+): RunResult {
   const { end } = report;
   if (!end) throw new AssayError('E_LAUNCH_FAILED', describeFailure(report));
-  const refusals = [...report.refusals.map((line) => toRefusal(line, plan)), ...findHidden(report.absent, request)];
+  const refusals = [
+    ...report.refusals.map((line) => toRefusal(line, plan)),
+    ...findHidden(report.absent, request),
+  ];
   return {
     plan,
     exitCode: end.code,
@@ -152,24 +187,25 @@ function describeFailure({ failed }: HelperReport): string {
 /** One run: plan, launch, and again with better facts if the host turned out to be other than guessed; then clean up. */
 export async function runSandbox(request: RunRequest): Promise<RunResult> {
   const { tmpdir } = request.variables;
-  makeScopedTmp(tmpdir);
+  await makeScopedTmp(tmpdir);
+  const leftovers: string[] = [];
   let result: RunResult;
   try {
-    result = await tryPlans(request);
+    result = await tryPlans(request, leftovers);
   } catch (error) {
-    removeTree(tmpdir);
+    await removeTree(tmpdir);
     throw error;
   }
-  const leftovers = [removeTree(tmpdir), ...sweepScopedTmp(request.host.uid)].filter((text) => text !== undefined);
-  return { ...result, leftovers };
+  const problem = await removeTree(tmpdir);
+  return { ...result, leftovers: problem === undefined ? leftovers : [...leftovers, problem] };
 }
 
-async function tryPlans(request: RunRequest): Promise<RunResult> {
+async function tryPlans(request: RunRequest, leftovers: string[]): Promise<RunResult> {
   const startedMs = Date.now();
   let host = request.host;
   for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
     const plan = makePlan({ ...request, host, parentPid: process.pid, graceMs: GRACE_MS });
-    const report = await attempt(request, plan);
+    const report = await attempt(request, plan, leftovers);
     const corrected = report.end && !report.failed ? null : correctFacts(host, report);
     if (corrected === null) {
       if (report.failed) throw new AssayError('E_LAUNCH_FAILED', describeFailure(report));
@@ -177,5 +213,7 @@ async function tryPlans(request: RunRequest): Promise<RunResult> {
     }
     host = corrected;
   }
-  throw new AssayError('E_LAUNCH_FAILED', 'Cannot find a set of layers that this host accepts', { hint: 'Run assay doctor' });
+  throw new AssayError('E_LAUNCH_FAILED', 'Cannot find a set of layers that this host accepts', {
+    hint: 'Run assay doctor',
+  });
 }

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { AssayError } from '../core/errors.ts';
 import { helperPath } from './helper-path.ts';
@@ -11,37 +10,60 @@ export function scopedTmpPath(uid: number, pid: number): string {
 }
 
 /** Makes the directory anew; one that an earlier process of the same number left behind is removed. */
-export function makeScopedTmp(path: string): void {
+export async function makeScopedTmp(path: string): Promise<void> {
   try {
-    if (lstatSync(path, { throwIfNoEntry: false })) removeTree(path);
+    if (lstatSync(path, { throwIfNoEntry: false })) await removeTree(path);
     mkdirSync(path, { mode: 0o700 });
   } catch (cause) {
-    throw new AssayError('E_TMP_FAILED', `Cannot make the private directory ${path}: ${(cause as Error).message}`, {
-      hint: `Make ${BASE} writable, or remove what is at ${path}`,
-      cause,
-    });
+    throw new AssayError(
+      'E_TMP_FAILED',
+      `Cannot make the private directory ${path}: ${(cause as Error).message}`,
+      {
+        hint: `Make ${BASE} writable, or remove what is at ${path}`,
+        cause,
+      },
+    );
   }
 }
 
-/**
- * Removes a directory whatever a program has put into it. Where that is more than node can do (names too deep, rights
- * taken away) the helper does it. Returns why it could not be removed, if so.
- */
-export function removeTree(path: string): string | undefined {
+/** Removes a directory whatever a program has put into it. Returns why it could not be removed, if so. */
+export async function removeTree(path: string): Promise<string | undefined> {
+  return isNearlyEmptyAndGone(path) ? undefined : await removeFullTree(path);
+}
+
+/** Most runs leave nothing but the name that TMPDIR gives, for which the long way is too long. */
+function isNearlyEmptyAndGone(path: string): boolean {
+  try {
+    const names = readdirSync(path);
+    if (names.length > 1) return false;
+    for (const name of names) unlinkSync(join(path, name));
+    rmdirSync(path);
+    return true;
+  } catch {
+    return false; // then the long way finds out why
+  }
+}
+
+/** Where there is more than node can do (names too deep, rights taken away) the helper does it. */
+async function removeFullTree(path: string): Promise<string | undefined> {
   try {
     rmSync(path, { recursive: true, force: true });
     return undefined;
   } catch (error) {
-    return removeByHelper(path) ? undefined : `${path} cannot be removed: ${(error as NodeJS.ErrnoException).code ?? 'unknown'}`;
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    return (await removeByHelper(path)) ? undefined : `${path} cannot be removed: ${code}`;
   }
 }
 
 /** Leaves alone what a live run holds locked, in whatever pid namespace that is. */
-function removeByHelper(path: string): boolean {
-  return spawnSync(helperPath(), ['remove', path], { env: {}, cwd: '/', stdio: 'ignore' }).status === 0;
+async function removeByHelper(path: string): Promise<boolean> {
+  const { spawnSync } = await import('node:child_process');
+  return (
+    spawnSync(helperPath(), ['remove', path], { env: {}, cwd: '/', stdio: 'ignore' }).status === 0
+  );
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -54,15 +76,17 @@ function isAlive(pid: number): boolean {
  * Removes what runs that were killed left behind: directories of this user whose process is gone. Returns what could
  * not be removed; a leftover must never keep the next run from going on.
  */
-export function sweepScopedTmp(uid: number): string[] {
+export async function sweepScopedTmp(uid: number): Promise<string[]> {
   const prefix = `assay-${uid}-`;
-  return readdirSync(BASE).flatMap((name) => {
-    if (!name.startsWith(prefix)) return [];
+  const problems: string[] = [];
+  for (const name of readdirSync(BASE)) {
+    if (!name.startsWith(prefix)) continue;
     const pid = Number(name.slice(prefix.length));
     const path = join(BASE, name);
-    if (!Number.isSafeInteger(pid) || pid <= 0 || isAlive(pid)) return [];
+    if (!Number.isSafeInteger(pid) || pid <= 0 || isAlive(pid)) continue;
     const found = lstatSync(path, { throwIfNoEntry: false });
-    const isRemoved = !found?.isDirectory() || found.uid !== uid || removeByHelper(path);
-    return isRemoved ? [] : [`${path} cannot be removed`];
-  });
+    if (!found?.isDirectory() || found.uid !== uid) continue;
+    if (!(await removeByHelper(path))) problems.push(`${path} cannot be removed`);
+  }
+  return problems;
 }

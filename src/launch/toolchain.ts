@@ -4,7 +4,16 @@ import { escapeLiteral } from '../policy/glob.ts';
 import type { FsRule } from '../policy/policy.ts';
 
 /** Variables by which version managers say where they keep their programs. */
-const ROOT_VARIABLES = ['PYENV_ROOT', 'NVM_DIR', 'VOLTA_HOME', 'RUSTUP_HOME', 'ASDF_DATA_DIR', 'SDKMAN_DIR', 'RBENV_ROOT', 'BUN_INSTALL'];
+const ROOT_VARIABLES = [
+  'PYENV_ROOT',
+  'NVM_DIR',
+  'VOLTA_HOME',
+  'RUSTUP_HOME',
+  'ASDF_DATA_DIR',
+  'SDKMAN_DIR',
+  'RBENV_ROOT',
+  'BUN_INSTALL',
+];
 
 /** Programs live in these beside settings and secrets, so only their bin directory is shown. */
 const MIXED = new Set(['.cargo', '.local', '.config', '.npm', '.docker', '.kube', '.aws', '.ssh']);
@@ -59,8 +68,16 @@ export function findToolchainRules({ command, env, home, cwd, tree }: ToolchainO
   const realHome = tree.realpath(home) ?? home;
   const path = env['PATH'] ?? '';
   const add = (root: string | null): void => {
-    if (root === null || root === '/' || root === realHome || isAtOrBelow(root, cwd) || isAtOrBelow(cwd, root)) return;
-    if (isAtOrBelow(root, '/usr') || isAtOrBelow(root, '/bin') || isAtOrBelow(root, '/sbin')) return;
+    if (
+      root === null ||
+      root === '/' ||
+      root === realHome ||
+      isAtOrBelow(root, cwd) ||
+      isAtOrBelow(cwd, root)
+    )
+      return;
+    if (isAtOrBelow(root, '/usr') || isAtOrBelow(root, '/bin') || isAtOrBelow(root, '/sbin'))
+      return;
     roots.add(root);
   };
   for (const dir of path.split(':')) {

@@ -15,7 +15,10 @@ const READ_RIGHTS = (1n << 2n) | LIST_RIGHT;
 const EXEC_RIGHTS = 1n << 0n;
 // write_file, remove_dir, remove_file, make_dir, make_reg, make_sock, make_fifo, make_sym, refer, truncate;
 // never make_char and make_block
-const WRITE_RIGHTS = [1n, 4n, 5n, 7n, 8n, 9n, 10n, 12n, 13n, 14n].reduce((bits, bit) => bits | (1n << bit), 0n);
+const WRITE_RIGHTS = [1n, 4n, 5n, 7n, 8n, 9n, 10n, 12n, 13n, 14n].reduce(
+  (bits, bit) => bits | (1n << bit),
+  0n,
+);
 const DEVICE_RIGHTS = 1n << 15n;
 
 const WHAT_IS_MISSING: readonly (readonly [abi: number, what: string])[] = [

@@ -40,10 +40,15 @@ function whyAbsent(layer: Layer, host: HostFacts): string | null {
 }
 
 /** What a layer stands on. */
-function whyUnsupported(layer: Layer, has: Readonly<Partial<Record<Layer, boolean>>>, host: HostFacts): string | null {
+function whyUnsupported(
+  layer: Layer,
+  has: Readonly<Partial<Record<Layer, boolean>>>,
+  host: HostFacts,
+): string | null {
   const isRoot = host.uid === 0;
   if (layer === 'broker' && !has.seccomp) return 'needs seccomp';
-  if ((layer === 'mount' || layer === 'ipc' || layer === 'net') && !has.user && !isRoot) return 'needs a user namespace';
+  if ((layer === 'mount' || layer === 'ipc' || layer === 'net') && !has.user && !isRoot)
+    return 'needs a user namespace';
   // Its own /proc has to be mounted, or it would show the processes outside.
   if (layer === 'pid' && !has.mount) return 'needs a mount namespace';
   return null;
@@ -55,10 +60,16 @@ export function chooseLayers(host: HostFacts, choice: LayerChoice): ActiveLayers
   const reports: LayerReport[] = [];
   const landlockAbi = Math.min(host.landlockAbi, choice.landlockAbi ?? Number.MAX_SAFE_INTEGER);
   for (const layer of LAYERS) {
-    const reason = choice.left.has(layer) ? (whyAbsent(layer, host) ?? whyUnsupported(layer, has, host)) : LEFT_OUT;
+    const reason = choice.left.has(layer)
+      ? (whyAbsent(layer, host) ?? whyUnsupported(layer, has, host))
+      : LEFT_OUT;
     has[layer] = reason === null;
     const missing = layer === 'landlock' && reason === null ? describeMissing(landlockAbi) : '';
-    reports.push({ layer, status: reason !== null ? 'absent' : missing ? 'partial' : 'enforced', reason: reason ?? missing });
+    reports.push({
+      layer,
+      status: reason !== null ? 'absent' : missing ? 'partial' : 'enforced',
+      reason: reason ?? missing,
+    });
   }
   return {
     has: has as Record<Layer, boolean>,

@@ -65,55 +65,104 @@ export function planLimits(options: LimitOptions): LimitPlan {
   };
   cap(RLIMIT.core, 0);
   if (limits.timeoutMs !== undefined)
-    reports.push({ limit: 'timeout', value: limits.timeoutMs, strength: 'hard', how: 'the supervisor ends the tree' });
+    reports.push({
+      limit: 'timeout',
+      value: limits.timeoutMs,
+      strength: 'hard',
+      how: 'the supervisor ends the tree',
+    });
   if (limits.cpuMs !== undefined) {
     const seconds = Math.ceil(limits.cpuMs / 1000);
     if (canUseRlimits) rlimits.push({ resource: RLIMIT.cpu, soft: seconds + 1, hard: seconds + 2 });
     softLimits.cpuMs = limits.cpuMs;
-    reports.push({ limit: 'cpu', value: limits.cpuMs, strength: 'soft', how: 'the tree is measured ten times a second; each process is cut by the kernel' });
+    reports.push({
+      limit: 'cpu',
+      value: limits.cpuMs,
+      strength: 'soft',
+      how: 'the tree is measured ten times a second; each process is cut by the kernel',
+    });
   }
   if (limits.memoryBytes !== undefined) {
     if (cgroup.memory !== undefined) {
-      control(cgroup.memory, cgroup.version === 2 ? 'memory.max' : 'memory.limit_in_bytes', String(limits.memoryBytes));
+      control(
+        cgroup.memory,
+        cgroup.version === 2 ? 'memory.max' : 'memory.limit_in_bytes',
+        String(limits.memoryBytes),
+      );
       if (cgroup.version === 2) control(cgroup.memory, 'memory.swap.max', '0');
       reports.push({ limit: 'memory', value: limits.memoryBytes, strength: 'hard', how: 'cgroup' });
     } else {
       cap(RLIMIT.data, limits.memoryBytes);
       softLimits.memoryBytes = limits.memoryBytes;
-      reports.push({ limit: 'memory', value: limits.memoryBytes, strength: 'soft', how: 'the tree is measured ten times a second; each process is capped by the kernel' });
+      reports.push({
+        limit: 'memory',
+        value: limits.memoryBytes,
+        strength: 'soft',
+        how: 'the tree is measured ten times a second; each process is capped by the kernel',
+      });
     }
   }
   if (limits.pids !== undefined) {
     // The kernel does not count the processes of root; everyone else is counted per user namespace.
     if (options.hasUserNamespace && options.host.uid !== 0 && canUseRlimits) {
       cap(RLIMIT.processes, limits.pids + KEEPER_TASKS);
-      reports.push({ limit: 'pids', value: limits.pids, strength: 'hard', how: 'counted in the user namespace' });
+      reports.push({
+        limit: 'pids',
+        value: limits.pids,
+        strength: 'hard',
+        how: 'counted in the user namespace',
+      });
     } else if (limits.pids >= GENEROUS_PIDS && options.hasPidNamespace && options.host.hasPidMax) {
       pidMax = limits.pids + RESERVED_PIDS;
-      reports.push({ limit: 'pids', value: limits.pids, strength: 'hard', how: 'process numbers of the pid namespace' });
+      reports.push({
+        limit: 'pids',
+        value: limits.pids,
+        strength: 'hard',
+        how: 'process numbers of the pid namespace',
+      });
     } else if (cgroup.pids !== undefined) {
       control(cgroup.pids, 'pids.max', String(limits.pids + KEEPER_TASKS));
       reports.push({ limit: 'pids', value: limits.pids, strength: 'hard', how: 'cgroup' });
     } else {
       softLimits.pids = limits.pids;
-      reports.push({ limit: 'pids', value: limits.pids, strength: 'soft', how: 'the tree is measured ten times a second' });
+      reports.push({
+        limit: 'pids',
+        value: limits.pids,
+        strength: 'soft',
+        how: 'the tree is measured ten times a second',
+      });
     }
   }
   if (limits.diskBytes !== undefined) {
     cap(RLIMIT.fileSize, limits.diskBytes);
     softLimits.diskBytes = limits.diskBytes;
     const tmp = options.hasMountNamespace ? 'hard in /tmp and for each file' : 'hard for each file';
-    reports.push({ limit: 'disk', value: limits.diskBytes, strength: 'soft', how: `${tmp}; the total is measured ten times a second` });
+    reports.push({
+      limit: 'disk',
+      value: limits.diskBytes,
+      strength: 'soft',
+      how: `${tmp}; the total is measured ten times a second`,
+    });
   }
   if (limits.files !== undefined)
     reports.push(
       options.hasBroker
-        ? { limit: 'files', value: limits.files, strength: 'hard', how: 'the broker creates every file' }
+        ? {
+            limit: 'files',
+            value: limits.files,
+            strength: 'hard',
+            how: 'the broker creates every file',
+          }
         : { limit: 'files', value: limits.files, strength: 'absent', how: 'needs the broker' },
     );
   if (limits.openFiles !== undefined) {
     cap(RLIMIT.openFiles, limits.openFiles);
-    reports.push({ limit: 'open-files', value: limits.openFiles, strength: canUseRlimits ? 'hard' : 'absent', how: 'counted for each process' });
+    reports.push({
+      limit: 'open-files',
+      value: limits.openFiles,
+      strength: canUseRlimits ? 'hard' : 'absent',
+      how: 'counted for each process',
+    });
   }
   return {
     rlimits,

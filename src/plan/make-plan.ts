@@ -53,34 +53,69 @@ function findNeeds(policy: Policy, grants: readonly Grant[], active: ActiveLayer
   return { conflicts, opens, isAllowListKept };
 }
 
-function describe(rule: { readonly origin: { readonly key: string; readonly text: string } }): string {
+function describe(rule: {
+  readonly origin: { readonly key: string; readonly text: string };
+}): string {
   return `${rule.origin.key}: ${rule.origin.text}`;
 }
 
 /** Rules that no layer which is left enforces. */
-function findDegradations(policy: Policy, needs: Needs, active: ActiveLayers, hasWritableWorkspace: boolean): Degradation[] {
+function findDegradations(
+  policy: Policy,
+  needs: Needs,
+  active: ActiveLayers,
+  hasWritableWorkspace: boolean,
+): Degradation[] {
   const degradations: Degradation[] = [];
   if (active.landlockAbi === 0 && !active.has.broker)
-    degradations.push({ rule: 'fs', reason: 'without Landlock and the broker, reading outside the allowed paths is not refused' });
+    degradations.push({
+      rule: 'fs',
+      reason: 'without Landlock and the broker, reading outside the allowed paths is not refused',
+    });
   if (!active.has.broker) {
     for (const deny of new Set(needs.conflicts.map((conflict) => conflict.deny)))
-      degradations.push({ rule: describe(deny), reason: 'a deny inside an allowed path needs the broker' });
+      degradations.push({
+        rule: describe(deny),
+        reason: 'a deny inside an allowed path needs the broker',
+      });
     if (hasWritableWorkspace)
-      degradations.push({ rule: 'configuration protection', reason: 'files that do not exist yet can only be protected by the broker' });
+      degradations.push({
+        rule: 'configuration protection',
+        reason: 'files that do not exist yet can only be protected by the broker',
+      });
     if (needs.isAllowListKept && active.landlockAbi > 0)
-      degradations.push({ rule: 'fs wildcards', reason: 'an allow rule with a wildcard needs the broker' });
+      degradations.push({
+        rule: 'fs wildcards',
+        reason: 'an allow rule with a wildcard needs the broker',
+      });
   }
-  if (!active.has.pid) degradations.push({ rule: 'processes', reason: 'without a pid namespace, processes outside can be seen' });
+  if (!active.has.pid)
+    degradations.push({
+      rule: 'processes',
+      reason: 'without a pid namespace, processes outside can be seen',
+    });
   if (!active.has.pid && active.landlockAbi < 6)
-    degradations.push({ rule: 'signals', reason: 'without a pid namespace and Landlock 6, processes outside can be signalled' });
+    degradations.push({
+      rule: 'signals',
+      reason: 'without a pid namespace and Landlock 6, processes outside can be signalled',
+    });
   if (!active.has.net && planNetwork(policy, active) !== 'host')
-    degradations.push({ rule: 'network', reason: "without a network namespace, the host's sockets can be listed" });
+    degradations.push({
+      rule: 'network',
+      reason: "without a network namespace, the host's sockets can be listed",
+    });
   if (!active.has.seccomp)
-    degradations.push({ rule: 'system calls', reason: 'without seccomp, sockets and system calls are not restricted' });
+    degradations.push({
+      rule: 'system calls',
+      reason: 'without seccomp, sockets and system calls are not restricted',
+    });
   if (planNetwork(policy, active) === 'host')
     for (const rule of policy.net)
       if (rule.effect === 'deny' && !isEverything(rule.text))
-        degradations.push({ rule: describe(rule), reason: 'the host network is allowed as a whole' });
+        degradations.push({
+          rule: describe(rule),
+          reason: 'the host network is allowed as a whole',
+        });
   return degradations;
 }
 
@@ -89,21 +124,35 @@ function isEverything(text: string): boolean {
   return !('problem' in target) && isCatchAll(target);
 }
 
-const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost', '::1', '127.0.0.0/8', '[::1]']);
+const LOOPBACK: ReadonlySet<string> = new Set([
+  '127.0.0.1',
+  'localhost',
+  '::1',
+  '127.0.0.0/8',
+  '[::1]',
+]);
 
 function planNetwork(policy: Policy, active: ActiveLayers): Plan['network'] {
-  if (policy.net.some(({ effect, text }) => effect === 'allow' && isEverything(text))) return 'host';
+  if (policy.net.some(({ effect, text }) => effect === 'allow' && isEverything(text)))
+    return 'host';
   return active.has.net ? 'private' : 'none';
 }
 
 function findNotes(policy: Policy, network: Plan['network']): string[] {
-  const isReachable = (text: string): boolean => network === 'host' || (network === 'private' && LOOPBACK.has(text));
+  const isReachable = (text: string): boolean =>
+    network === 'host' || (network === 'private' && LOOPBACK.has(text));
   return policy.net
     .filter(({ effect, text }) => effect === 'allow' && !isReachable(text) && !LOOPBACK.has(text))
-    .map((rule) => `${describe(rule)} is not reachable: only "*" (the host's network) and loopback can be granted`);
+    .map(
+      (rule) =>
+        `${describe(rule)} is not reachable: only "*" (the host's network) and loopback can be granted`,
+    );
 }
 
-function planFilter(arch: Arch, input: { policy: Policy; active: ActiveLayers; needs: Needs; network: Plan['network'] }): FilterRequest {
+function planFilter(
+  arch: Arch,
+  input: { policy: Policy; active: ActiveLayers; needs: Needs; network: Plan['network'] },
+): FilterRequest {
   const { active, needs, network } = input;
   const { has } = active;
   const isOutsideReadOnly = has.mount;
@@ -120,7 +169,11 @@ function planFilter(arch: Arch, input: { policy: Policy; active: ActiveLayers; n
           umask: true,
         }
       : null,
-    sockets: { inet: network === 'none' ? 'none' : 'all', unix: has.broker ? 'connected' : 'none', netlink: true },
+    sockets: {
+      inet: network === 'none' ? 'none' : 'all',
+      unix: has.broker ? 'connected' : 'none',
+      netlink: true,
+    },
     isAttributeChangeRefused: !has.broker && !isOutsideReadOnly,
     isLandlockRefused: has.broker,
     isIpcRefused: !has.ipc,
@@ -128,7 +181,12 @@ function planFilter(arch: Arch, input: { policy: Policy; active: ActiveLayers; n
 }
 
 /** Existing places with a fixed name that the mount namespace can cover or pin, in addition to the broker. */
-function findPinned(needs: Needs, policy: Policy, input: PlanInput, hasBroker: boolean): { masked: string[]; readOnly: string[] } {
+function findPinned(
+  needs: Needs,
+  policy: Policy,
+  input: PlanInput,
+  hasBroker: boolean,
+): { masked: string[]; readOnly: string[] } {
   const { tree, variables } = input;
   const masked = new Set<string>();
   const readOnly = new Set<string>();
@@ -149,20 +207,30 @@ function findPinned(needs: Needs, policy: Policy, input: PlanInput, hasBroker: b
   return { masked: [...masked], readOnly: [...readOnly] };
 }
 
+function isInside(path: string, dirs: readonly string[]): boolean {
+  return dirs.some((dir) => path !== dir && isAtOrBelow(path, dir));
+}
+
 /** The whole of a run, decided: pure, and the same for the same input. */
 export function makePlan(input: PlanInput): Plan {
   const { policy, variables, host, tree } = input;
   const active = chooseLayers(host, input.choice);
   const { grants: all, absent } = collectGrants(policy.fs, tree);
   // Without a mount namespace these are the host's own, shared with every other program of this user.
-  const grants = active.has.mount ? all : all.filter(({ path }) => !SHARED_DEVICES.some((dir) => isAtOrBelow(path, dir)));
+  const grants = active.has.mount
+    ? all
+    : all.filter(({ path }) => !SHARED_DEVICES.some((dir) => isAtOrBelow(path, dir)));
   // A socket that may be connected to has to be seen; the kernel's file rights do not matter for it.
-  const sockets = collectGrants(policy.unix, tree).grants.map((grant) => ({ ...grant, rights: READ }));
+  const sockets = collectGrants(policy.unix, tree).grants.map((grant) => ({
+    ...grant,
+    rights: READ,
+  }));
   const needs = findNeeds(policy, grants, active);
   const network = planNetwork(policy, active);
   const { has } = active;
   const hasWritableWorkspace = grants.some(
-    ({ path, rights }) => rights & WRITE && !isAtOrBelow(path, '/dev') && !isAtOrBelow(path, variables.tmpdir),
+    ({ path, rights }) =>
+      rights & WRITE && !isAtOrBelow(path, '/dev') && !isAtOrBelow(path, variables.tmpdir),
   );
   const namespaces = (['user', 'mount', 'pid', 'ipc'] as Namespace[]).filter((name) => has[name]);
   if (network === 'private') namespaces.push('net');
@@ -176,10 +244,11 @@ export function makePlan(input: PlanInput): Plan {
     canUseCgroup: has.cgroup,
     canUseRlimits: has.rlimits,
   });
-  const insideTmp = has.mount ? '/tmp' : variables.tmpdir;
   const tmpPaths = has.mount ? ['/tmp', '/var/tmp'] : [variables.tmpdir];
   const tmpLimit =
-    policy.limits.diskBytes === undefined ? null : { sizeBytes: policy.limits.diskBytes, inodes: policy.limits.files ?? 0 };
+    policy.limits.diskBytes === undefined
+      ? null
+      : { sizeBytes: policy.limits.diskBytes, inodes: policy.limits.files ?? 0 };
   const tmpGrants = tmpPaths.map((path) => ({ path, rights: 7 }));
   const mounts = has.mount
     ? planView({
@@ -196,7 +265,9 @@ export function makePlan(input: PlanInput): Plan {
     : [];
   const filter = has.seccomp ? planFilter(host.arch, { policy, active, needs, network }) : null;
   // What hides a directory is ours and empty, so it may be listed.
-  const hidingGrants = mounts.flatMap((op) => (op.kind === 'hide' ? [{ path: op.path, rights: READ }] : []));
+  const hidingGrants = mounts.flatMap((op) =>
+    op.kind === 'hide' ? [{ path: op.path, rights: READ }] : [],
+  );
   return {
     launch: {
       flags: {
@@ -217,8 +288,11 @@ export function makePlan(input: PlanInput): Plan {
       argv: input.argv,
       env: input.env,
       cwd: variables.cwd,
-      privateTmp: insideTmp,
       scopedDir: variables.tmpdir,
+      privateTmp: tmpPaths,
+      sharedInTmp: mounts.flatMap((op) =>
+        op.kind === 'bind' && isInside(op.path, tmpPaths) ? [op.path] : [],
+      ),
       mounts,
       landlock: active.landlockAbi
         ? planLandlock({
@@ -230,7 +304,7 @@ export function makePlan(input: PlanInput): Plan {
           })
         : null,
       filter: filter && compileFilter(filter),
-      brokerRules: has.broker ? planBrokerRules({ policy, tree, privateTmp: tmpPaths }) : [],
+      brokerRules: has.broker ? planBrokerRules({ policy, tree }) : [],
       maxFiles: policy.limits.files ?? 0,
       rlimits: limits.rlimits,
       softLimits: limits.softLimits,
@@ -246,8 +320,12 @@ export function makePlan(input: PlanInput): Plan {
     ],
     notes: [
       ...findNotes(policy, network),
-      ...(filter?.isAttributeChangeRefused ? ['File permissions, owners and times cannot be changed without the broker and mount'] : []),
-      ...absent.filter(({ origin }) => origin.at !== undefined || origin.source.startsWith('--')).map((rule) => `${describe(rule)} names nothing that exists`),
+      ...(filter?.isAttributeChangeRefused
+        ? ['File permissions, owners and times cannot be changed without the broker and mount']
+        : []),
+      ...absent
+        .filter(({ origin }) => origin.at !== undefined || origin.source.startsWith('--'))
+        .map((rule) => `${describe(rule)} names nothing that exists`),
     ],
     limits,
     network,

@@ -107,9 +107,11 @@ export interface LaunchPlan {
   readonly env: readonly (readonly [string, string])[];
   readonly cwd: string;
   readonly banner: string;
-  /** Where the private tmp is seen inside, and where it is outside. */
-  readonly privateTmp: string;
+  /** Where the private tmp is outside, and where it is seen inside. */
   readonly scopedDir: string;
+  readonly privateTmp: readonly string[];
+  /** What else is shown inside those places; it is not private. */
+  readonly sharedInTmp: readonly string[];
   readonly mounts: readonly MountOp[];
   readonly landlock: LandlockPlan | null;
   readonly filter: Uint8Array | null;

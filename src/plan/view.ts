@@ -4,7 +4,9 @@ import type { MountOp } from './plan.ts';
 
 /** Top directories that belong to the system. They stay visible, read-only; all others are hidden. */
 const SYSTEM_DIRECTORIES: ReadonlySet<string> = new Set(
-  '/bin /dev /etc /lib /lib32 /lib64 /libx32 /nix /opt /proc /sbin /snap /sys /tmp /usr /var'.split(' '),
+  '/bin /dev /etc /lib /lib32 /lib64 /libx32 /nix /opt /proc /sbin /snap /sys /tmp /usr /var'.split(
+    ' ',
+  ),
 );
 
 export interface ViewOptions {
@@ -31,13 +33,21 @@ const SHM_BYTES = 1 << 30;
 const PRIVATE_DIRECTORIES = ['/tmp', '/var/tmp'] as const;
 
 function chooseHidden({ grants, tree, home }: ViewOptions): string[] {
-  const isWhole = (dir: string): boolean => grants.some(({ path, isGlob }) => !isGlob && isAtOrBelow(dir, path));
+  const isWhole = (dir: string): boolean =>
+    grants.some(({ path, isGlob }) => !isGlob && isAtOrBelow(dir, path));
   const hidden = tree.topDirectories.filter((dir) => !SYSTEM_DIRECTORIES.has(dir) && !isWhole(dir));
   const isHidden = (path: string): boolean => hidden.some((dir) => isAtOrBelow(path, dir));
   const realHome = tree.realpath(home);
   // A home inside a system directory, such as that of a service account.
-  const isPrivate = (path: string): boolean => PRIVATE_DIRECTORIES.some((dir) => isAtOrBelow(path, dir));
-  if (realHome !== null && realHome.split('/').length > 2 && !isPrivate(realHome) && !isHidden(realHome) && !isWhole(realHome))
+  const isPrivate = (path: string): boolean =>
+    PRIVATE_DIRECTORIES.some((dir) => isAtOrBelow(path, dir));
+  if (
+    realHome !== null &&
+    realHome.split('/').length > 2 &&
+    !isPrivate(realHome) &&
+    !isHidden(realHome) &&
+    !isWhole(realHome)
+  )
     hidden.push(realHome);
   return hidden;
 }
@@ -45,7 +55,9 @@ function chooseHidden({ grants, tree, home }: ViewOptions): string[] {
 /** A home or a working directory that no rule shows is there all the same, and empty. */
 function chooseEmpty({ home, cwd }: ViewOptions, hidden: readonly string[]): MountOp[] {
   return [home, cwd]
-    .filter((path) => [...PRIVATE_DIRECTORIES, ...hidden].some((dir) => path !== dir && isAtOrBelow(path, dir)))
+    .filter((path) =>
+      [...PRIVATE_DIRECTORIES, ...hidden].some((dir) => path !== dir && isAtOrBelow(path, dir)),
+    )
     .map((path) => ({ kind: 'directory', path }));
 }
 
@@ -54,7 +66,13 @@ function chooseBinds({ grants, tmpdir }: ViewOptions, hidden: readonly string[])
   const byPath = new Map<string, number>();
   for (const { path, rights } of grants) {
     const isShown = [...PRIVATE_DIRECTORIES, ...hidden].some((dir) => isAtOrBelow(path, dir));
-    if (path.startsWith('/dev/') || path === '/' || isAtOrBelow(path, '/proc') || isAtOrBelow(path, tmpdir)) continue;
+    if (
+      path.startsWith('/dev/') ||
+      path === '/' ||
+      isAtOrBelow(path, '/proc') ||
+      isAtOrBelow(path, tmpdir)
+    )
+      continue;
     if (isShown || rights & WRITE) byPath.set(path, (byPath.get(path) ?? 0) | rights);
   }
   const sorted = Array.from(byPath).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -63,7 +81,8 @@ function chooseBinds({ grants, tmpdir }: ViewOptions, hidden: readonly string[])
     // What is granted above is granted here too: a rule for a part never takes away.
     let above = 0;
     for (const [parent, rights] of kept) if (isAtOrBelow(path, parent)) above |= rights;
-    if (!kept.some(([parent]) => isAtOrBelow(path, parent)) || (own | above) !== above) kept.push([path, own | above]);
+    if (!kept.some(([parent]) => isAtOrBelow(path, parent)) || (own | above) !== above)
+      kept.push([path, own | above]);
   }
   return kept.map(([path, rights]) => ({
     kind: 'bind',
@@ -78,7 +97,8 @@ function chooseBinds({ grants, tmpdir }: ViewOptions, hidden: readonly string[])
 function chooseLinks(grants: readonly Grant[], hidden: readonly string[]): MountOp[] {
   const links = new Map<string, string>();
   for (const { path, written } of grants)
-    if (path !== written && hidden.some((dir) => isAtOrBelow(written, dir))) links.set(written, path);
+    if (path !== written && hidden.some((dir) => isAtOrBelow(written, dir)))
+      links.set(written, path);
   return Array.from(links, ([path, target]) => ({ kind: 'symlink', path, target }));
 }
 
@@ -94,15 +114,29 @@ export function planView(all: ViewOptions): MountOp[] {
         ? { kind: 'tmpfs', path, ...tmpLimit, isShared: false }
         : { kind: 'bind', source: tmpdir, path, isWritable: true, canExec: true },
   );
-  const binds = chooseBinds(options, hidden).filter((op) => 'path' in op && !PRIVATE_DIRECTORIES.some((dir) => dir === op.path));
-  const ops: MountOp[] = [...hidden.toSorted().map((path): MountOp => ({ kind: 'hide', path })), ...scoped, ...binds, ...chooseEmpty(options, hidden)];
+  const binds = chooseBinds(options, hidden).filter(
+    (op) => 'path' in op && !PRIVATE_DIRECTORIES.some((dir) => dir === op.path),
+  );
+  const ops: MountOp[] = [
+    ...hidden.toSorted().map((path): MountOp => ({ kind: 'hide', path })),
+    ...scoped,
+    ...binds,
+    ...chooseEmpty(options, hidden),
+  ];
   if (tree.kind('/dev/shm') === 'directory')
-    ops.push({ kind: 'tmpfs', path: '/dev/shm', sizeBytes: Math.min(SHM_BYTES, options.shmBytes ?? SHM_BYTES), inodes: 0, isShared: true });
+    ops.push({
+      kind: 'tmpfs',
+      path: '/dev/shm',
+      sizeBytes: Math.min(SHM_BYTES, options.shmBytes ?? SHM_BYTES),
+      inodes: 0,
+      isShared: true,
+    });
   for (const path of options.readOnly)
     ops.push({ kind: 'bind', source: path, path, isWritable: false, canExec: true });
   for (const path of options.masked) ops.push({ kind: 'mask', path });
   // The name that TMPDIR gives still leads there.
-  if (isAtOrBelow(tmpdir, '/tmp') && tmpdir !== '/tmp') ops.push({ kind: 'symlink', path: tmpdir, target: '/tmp' });
+  if (isAtOrBelow(tmpdir, '/tmp') && tmpdir !== '/tmp')
+    ops.push({ kind: 'symlink', path: tmpdir, target: '/tmp' });
   ops.push(...chooseLinks(options.grants, hidden));
   if (tree.kind('/dev/pts') === 'directory') ops.push({ kind: 'devpts' });
   if (options.proc) ops.push({ kind: 'proc', ...options.proc });

@@ -45,10 +45,20 @@ function toCandidate(rule: FsRule): Candidate {
 }
 
 function doConflict(deny: Candidate, allow: Candidate): boolean {
+  return (
+    canMeet(deny, allow) && deny.rule.rights.some((right) => allow.rule.rights.includes(right))
+  );
+}
+
+function canMeet(deny: Candidate, allow: Candidate): boolean {
   const first = deny.rule.pattern;
   const second = allow.rule.pattern;
-  const isMet = deny.isPlain && allow.isPlain ? areNested(first, second) : canOverlap(first, second);
-  return isMet && deny.rule.rights.some((right) => allow.rule.rights.includes(right));
+  if (allow.isPlain) {
+    if (deny.isPlain) return areNested(first, second);
+    // A name at any depth can turn up below any directory.
+    if (first.startsWith('/**/')) return true;
+  }
+  return canOverlap(first, second);
 }
 
 function areNested(first: string, second: string): boolean {
@@ -56,5 +66,7 @@ function areNested(first: string, second: string): boolean {
 }
 
 function isBelow(path: string, dir: string): boolean {
-  return path.startsWith(dir) && (path.length === dir.length || path[dir.length] === '/' || dir === '/');
+  return (
+    path.startsWith(dir) && (path.length === dir.length || path[dir.length] === '/' || dir === '/')
+  );
 }

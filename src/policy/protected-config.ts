@@ -5,9 +5,6 @@
  * is the work itself and is not here; neither is text that only instructs (AGENTS.md).
  */
 
-/** Files in a git directory that can name programs. The broker decides them: create-only, for new repositories. */
-export const GIT_CONFIG_NAMES = ['config', 'config.worktree'];
-
 const GIT = [
   '*.git/hooks', // bare repositories too: `*` also matches nothing
   '.git/modules/**/hooks', // submodules; their names may hold slashes

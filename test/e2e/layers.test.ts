@@ -89,7 +89,10 @@ describeForEachPerson('inside another assay', (person) => {
       const place = makePlace();
       place.write('secret', 'the secret\n');
       const project = JSON.stringify(dirname(dirname(ASSAY)));
-      const policy = place.write('outer.yaml', `extends: [mcp-server-minimal]\nfs: { exec: [${project}] }\n`);
+      const policy = place.write(
+        'outer.yaml',
+        `extends: [mcp-server-minimal]\nfs: { exec: [${project}] }\n`,
+      );
       const outcome = await runAssay({
         place,
         flags: ['-q', '--policy', policy, ...outer],

@@ -8,7 +8,14 @@ import { filterEnvironment } from '../../plan/environment.ts';
 import type { LayerChoice } from '../../plan/layers.ts';
 import type { Plan } from '../../plan/make-plan.ts';
 import type { EnvRules, Limits, Policy, Variables } from '../../policy/policy.ts';
-import { COUNT_FORM, DURATION_FORM, parseCount, parseDuration, parseSize, SIZE_FORM } from '../../policy/units.ts';
+import {
+  COUNT_FORM,
+  DURATION_FORM,
+  parseCount,
+  parseDuration,
+  parseSize,
+  SIZE_FORM,
+} from '../../policy/units.ts';
 import { describeDegradations, makeBanner } from '../banner.ts';
 import { readCallerEnvironment } from '../caller-environment.ts';
 import { parseLayerChoice } from '../layer-choice.ts';
@@ -47,7 +54,11 @@ function readLimits(flags: ParsedCommand['flags']): Limits {
 }
 
 function readEnvRules(flags: ParsedCommand['flags'], policy: EnvRules): EnvRules {
-  const mode = flags.has('env-passthrough') ? 'passthrough' : flags.has('env-strict') ? 'strict' : policy.mode;
+  const mode = flags.has('env-passthrough')
+    ? 'passthrough'
+    : flags.has('env-strict')
+      ? 'strict'
+      : policy.mode;
   return {
     ...policy,
     mode,
@@ -58,12 +69,21 @@ function readEnvRules(flags: ParsedCommand['flags'], policy: EnvRules): EnvRules
 }
 
 /** What the program gets besides its filtered environment: where it is, the private tmp, and git without hook templates. */
-function addRunVariables(env: readonly (readonly [string, string])[], variables: Variables, isBounded: boolean): [string, string][] {
+function addRunVariables(
+  env: readonly (readonly [string, string])[],
+  variables: Variables,
+  isBounded: boolean,
+): [string, string][] {
   const own: [string, string][] = ['TMPDIR', 'TMP', 'TEMP'].map((name) => [name, variables.tmpdir]);
   own.push(['PWD', variables.cwd]);
   if (isBounded) own.push(['GIT_TEMPLATE_DIR', '']);
   const names = new Set(own.map(([name]) => name));
-  return [...env.filter(([name]) => !names.has(name)).map(([name, value]): [string, string] => [name, value]), ...own];
+  return [
+    ...env
+      .filter(([name]) => !names.has(name))
+      .map(([name, value]): [string, string] => [name, value]),
+    ...own,
+  ];
 }
 
 /** Refuses a plan that enforces less than the user insists on. Nothing has run yet. */
@@ -87,11 +107,15 @@ function insist(plan: Plan, flags: ParsedCommand['flags'], isDryRun: boolean): v
 
 function tellEnd(result: RunResult, policy: Policy, variables: Variables, command: string): void {
   const lines: string[] = [];
-  if (result.isTimedOut) lines.push(`TIMEOUT: Process exceeded ${(policy.limits.timeoutMs ?? 0) / 1000}s limit`);
+  if (result.isTimedOut)
+    lines.push(`TIMEOUT: Process exceeded ${(policy.limits.timeoutMs ?? 0) / 1000}s limit`);
   if (result.limit) lines.push(`LIMIT: Process exceeded its ${result.limit} limit`);
-  if (result.execError !== undefined) lines.push(`assay: cannot execute "${command}": ${result.execError}`);
+  if (result.execError !== undefined)
+    lines.push(`assay: cannot execute "${command}": ${result.execError}`);
   for (const { path, movedTo, because } of result.setAside)
-    lines.push(`assay: set aside ${path} as ${movedTo}: it would make git run a program (${because})`);
+    lines.push(
+      `assay: set aside ${path} as ${movedTo}: it would make git run a program (${because})`,
+    );
   lines.push(...result.leftovers.map((text) => `assay: ${text}`));
   lines.push(...makeRefusalHints(result, policy, variables));
   if (lines.length > 0) process.stderr.write(`${lines.join('\n')}\n`);
@@ -101,7 +125,9 @@ function tellEnd(result: RunResult, policy: Policy, variables: Variables, comman
 export async function run({ flags, rest }: ParsedCommand): Promise<number> {
   const [command] = rest;
   if (command === undefined || command === '')
-    throw new AssayError('E_USAGE', 'Cannot run nothing: no command was given', { hint: 'Write assay sandbox -- COMMAND' });
+    throw new AssayError('E_USAGE', 'Cannot run nothing: no command was given', {
+      hint: 'Write assay sandbox -- COMMAND',
+    });
   const isDryRun = flags.has('dry-run');
   const isQuiet = flags.has('quiet');
   const tree = readHostTree();
@@ -125,7 +151,13 @@ export async function run({ flags, rest }: ParsedCommand): Promise<number> {
     fs: [
       ...loaded.fs,
       ...findRepositoryRules(variables.cwd),
-      ...findToolchainRules({ command, env: callerEnv, home: variables.home, cwd: variables.cwd, tree }),
+      ...findToolchainRules({
+        command,
+        env: callerEnv,
+        home: variables.home,
+        cwd: variables.cwd,
+        tree,
+      }),
     ],
     env: readEnvRules(flags, loaded.env),
     limits: { ...loaded.limits, ...readLimits(flags) },
@@ -136,13 +168,32 @@ export async function run({ flags, rest }: ParsedCommand): Promise<number> {
   const announce = (plan: Plan): string => {
     insist(plan, flags, isDryRun);
     const isVerbose = flags.has('verbose');
-    if (!isQuiet) return makeBanner({ version: VERSION, plan, policy, variables, environment, isDryRun, isVerbose });
+    if (!isQuiet)
+      return makeBanner({
+        version: VERSION,
+        plan,
+        policy,
+        variables,
+        environment,
+        isDryRun,
+        isVerbose,
+      });
     const warnings = describeDegradations(plan, isDryRun);
     return warnings.length > 0 ? `${warnings.join('\n')}\n` : '';
   };
   const env = addRunVariables(environment.env, variables, !isDryRun);
-  const result = await runSandbox({ argv: rest, env, policy, variables, host: guessFacts(), tree, choice, announce });
+  const result = await runSandbox({
+    argv: rest,
+    env,
+    policy,
+    variables,
+    host: guessFacts(),
+    tree,
+    choice,
+    announce,
+  });
   writeSummary(summaryFd, makeSummary({ result, policy, variables, environment, isDryRun }));
-  if (!isQuiet || result.execError !== undefined || result.setAside.length > 0) tellEnd(result, policy, variables, command);
+  if (!isQuiet || result.execError !== undefined || result.setAside.length > 0)
+    tellEnd(result, policy, variables, command);
   return result.exitCode;
 }

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { removeTree } from '../scoped-tmp.ts';
+import { isAlive, removeTree } from '../scoped-tmp.ts';
 import { openListeners, type Listeners } from './listeners.ts';
 
 const PREFIX = '.assay-selftest-';
@@ -64,22 +64,13 @@ function choosePlace(): string {
   }
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
 /** Removes what a selftest that was killed left behind. */
-export function sweepStages(): void {
+export async function sweepStages(): Promise<void> {
   const place = choosePlace();
   for (const name of readdirSync(place)) {
     if (!name.startsWith(PREFIX)) continue;
     const pid = Number.parseInt(name.slice(PREFIX.length), 10);
-    if (pid > 0 && !isAlive(pid)) removeTree(join(place, name));
+    if (pid > 0 && !isAlive(pid)) await removeTree(join(place, name));
   }
 }
 
@@ -111,7 +102,7 @@ export async function makeStage({ hasVictim }: { readonly hasVictim: boolean }):
     endDaemons(token);
     await listeners?.close();
     for (const path of strays) rmSync(path, { force: true });
-    removeTree(base);
+    await removeTree(base);
   };
   try {
     for (const name of [...REPOSITORY, 'outside', 'tmp']) mkdirSync(at(name), { recursive: true });

@@ -1,14 +1,5 @@
 import type { BrokeredCalls } from './filter-request.ts';
-import {
-  answer,
-  EBUSY,
-  hasAny,
-  hasNone,
-  isOneOf,
-  notify,
-  refuse,
-  type Rule,
-} from './rule.ts';
+import { answer, EBUSY, hasAny, hasNone, isOneOf, notify, refuse, type Rule } from './rule.ts';
 import type { SyscallName } from './syscall-numbers.ts';
 
 /** O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, __O_TMPFILE: the same on both architectures. */

@@ -1,0 +1,79 @@
+import { constants } from 'node:os';
+import { AssayError } from '../core/errors.ts';
+
+/** A process that has been started; what of it is needed here. */
+export interface SpawnedHelper {
+  kill(signal: NodeJS.Signals): void;
+  /** Resolves when it has ended, rejects when it could not be started. */
+  readonly ended: Promise<void>;
+}
+
+export interface SpawnRequest {
+  readonly file: string;
+  /** Becomes descriptor 3; 0, 1 and 2 are passed on. */
+  readonly fd: number;
+}
+
+/** What node's own child_process stands on. Not documented, so every step of using it may fail. */
+interface ProcessHandle {
+  onexit: (status: number, signal: string) => void;
+  spawn(options: object): number;
+  kill(signal: number): number;
+  close(): void;
+}
+
+/**
+ * Loading child_process takes as long as all of the planning, for streams that are not used here. Where node lets us
+ * have the handle below it, that is used; where not, child_process is.
+ */
+export async function spawnHelper(request: SpawnRequest): Promise<SpawnedHelper> {
+  return spawnDirectly(request) ?? (await spawnAsDocumented(request));
+}
+
+function findHandle(): (new () => ProcessHandle) | undefined {
+  try {
+    const { binding } = process as unknown as {
+      binding?: (name: string) => { Process?: new () => ProcessHandle };
+    };
+    return binding?.call(process, 'process_wrap').Process;
+  } catch {
+    return undefined; // taken out of this version of node
+  }
+}
+
+function spawnDirectly({ file, fd }: SpawnRequest): SpawnedHelper | undefined {
+  const Handle = findHandle();
+  if (typeof Handle !== 'function') return undefined;
+  const handle = new Handle();
+  const ended = new Promise<void>((resolve) => {
+    handle.onexit = () => {
+      handle.close();
+      resolve();
+    };
+  });
+  const stdio = [0, 1, 2, fd].map((number) => ({ type: 'fd', fd: number }));
+  const error = handle.spawn({
+    file,
+    args: [file],
+    cwd: '/',
+    envPairs: [],
+    stdio,
+    detached: false,
+  });
+  if (error !== 0) return undefined; // child_process says what is wrong in words
+  return { ended, kill: (signal) => void handle.kill(constants.signals[signal]) };
+}
+
+async function spawnAsDocumented({ file, fd }: SpawnRequest): Promise<SpawnedHelper> {
+  const { spawn } = await import('node:child_process');
+  const child = spawn(file, [], { stdio: [0, 1, 2, fd], env: {}, cwd: '/' });
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', (cause) =>
+      reject(
+        new AssayError('E_LAUNCH_FAILED', `Cannot start the helper: ${cause.message}`, { cause }),
+      ),
+    );
+    child.once('exit', () => resolve());
+  });
+  return { ended, kill: (signal) => void child.kill(signal) };
+}
