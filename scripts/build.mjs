@@ -10,6 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -153,6 +154,24 @@ function writeCodeCache() {
   spawnSync(process.execPath, ['-e', program], { env, stdio: 'ignore', timeout: 30_000 });
 }
 
+/** Compiles the filters of ordinary runs, by a program of its own that is then of no more use. */
+async function writeFilters() {
+  const { build } = await import('rolldown');
+  const program = join(dist, 'filters', 'compile.cjs');
+  await build({
+    cwd: root,
+    input: 'src/plan/seccomp/common-filters.ts',
+    platform: 'node',
+    logLevel: 'warn',
+    output: { file: program, format: 'cjs' },
+  });
+  const { compileCommonFilters } = createRequire(program)(program);
+  for (const arch of ['x64', 'arm64'])
+    for (const { name, bytes } of compileCommonFilters(arch))
+      writeFileSync(join(dist, 'filters', name), bytes);
+  rmSync(program);
+}
+
 function putInPlace() {
   const old = join(root, `dist.${process.pid}.old`);
   if (existsSync(finished)) renameSync(finished, old);
@@ -164,6 +183,7 @@ async function main() {
   mkdirSync(dist);
   try {
     await bundle();
+    await writeFilters();
     buildHelper(findCompiler(), join(dist, 'assay-helper'));
     writeCodeCache();
     putInPlace();

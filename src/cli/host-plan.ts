@@ -6,7 +6,6 @@ import { helperPath } from '../launch/helper-path.ts';
 import { findToolchainRules } from '../launch/toolchain.ts';
 import { canonicalPattern } from '../plan/broker.ts';
 import type { FileTree } from '../plan/file-tree.ts';
-import { isSystemRule } from '../plan/grants.ts';
 import { ALL_LAYERS } from '../plan/layers.ts';
 import { makePlan, type Plan } from '../plan/make-plan.ts';
 import type { FsRule, Policy, Variables } from '../policy/policy.ts';
@@ -51,7 +50,7 @@ export function planOnHost(input: HostPlanInput): Plan {
 /** The rules as the boundary sees them, with links in their paths resolved. */
 export function resolveRules(policy: Policy, tree: FileTree): Policy {
   const resolve = (rule: FsRule): FsRule =>
-    isSystemRule(rule) || rule.effect === 'config'
+    rule.isSystem === true || rule.effect === 'config'
       ? rule
       : { ...rule, pattern: canonicalPattern(rule.pattern, tree) };
   return { ...policy, fs: policy.fs.map(resolve), unix: policy.unix.map(resolve) };

@@ -1,11 +1,5 @@
 import { NAMESPACES } from '../host/facts.ts';
-import {
-  type BrokerRule,
-  type LaunchPlan,
-  type MountOp,
-  type PlanFlag,
-  SOFT_LIMITS,
-} from '../plan/plan.ts';
+import { type LaunchPlan, type MountOp, type PlanFlag, SOFT_LIMITS } from '../plan/plan.ts';
 
 /** The numbers of native/plan.c. */
 const RECORD = {
@@ -50,70 +44,63 @@ const FLAG: Readonly<Record<PlanFlag, number>> = {
   isAllowListKept: 256,
 };
 
+/** Bytes as a string of code units below 256: joining strings is what a program that has just started does quickest. */
 class Writer {
-  private bytes = Buffer.allocUnsafe(32 * 1024);
-  private at = 0;
-  private start = 0;
-
-  private reserve(size: number): void {
-    if (this.at + size <= this.bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.at + size));
-    this.bytes.copy(larger, 0, 0, this.at);
-    this.bytes = larger;
-  }
+  private text = 'ASSAYPL1';
+  private body = '';
 
   raw(data: Uint8Array): void {
-    this.reserve(data.length);
-    this.bytes.set(data, this.at);
-    this.at += data.length;
+    this.body += Buffer.from(data.buffer, data.byteOffset, data.length).toString('latin1');
   }
 
   u32(value: number): void {
-    this.reserve(4);
-    this.at = this.bytes.writeUInt32LE(value >>> 0, this.at);
+    this.body += String.fromCharCode(
+      value & 255,
+      (value >>> 8) & 255,
+      (value >>> 16) & 255,
+      value >>> 24,
+    );
   }
 
-  u64(value: number | bigint): void {
-    if (typeof value === 'bigint') {
-      this.reserve(8);
-      this.at = this.bytes.writeBigUInt64LE(value, this.at);
-      return;
-    }
+  u64(value: number): void {
     this.u32(value % 2 ** 32);
     this.u32(Math.floor(value / 2 ** 32));
   }
 
   string(text: string): void {
-    const size = Buffer.byteLength(text) + 1;
-    this.reserve(size);
-    this.at += this.bytes.write(text, this.at);
-    this.bytes[this.at++] = 0;
+    this.text8(text);
+    this.body += '\0';
   }
 
-  /** Strings up to the end of the record, joined first: one copy is much quicker than many. */
+  /** Without the byte that ends a string. */
+  text8(text: string): void {
+    const isAscii = Buffer.byteLength(text) === text.length;
+    this.body += isAscii ? text : Buffer.from(text).toString('latin1');
+  }
+
+  /** Strings up to the end of the record. */
   strings(list: readonly string[]): void {
     if (list.length > 0) this.string(list.join('\0'));
   }
 
-  begin(kind: number): void {
+  /** Closes the record that has been written since the last one. */
+  end(kind: number): void {
+    const { body } = this;
+    this.body = '';
     this.u32(kind);
-    this.u32(0);
-    this.start = this.at;
-  }
-
-  end(): void {
-    this.bytes.writeUInt32LE(this.at - this.start, this.start - 4);
+    this.u32(body.length);
+    this.text += this.body + body;
+    this.body = '';
   }
 
   finish(): Uint8Array {
-    return this.bytes.subarray(0, this.at);
+    return Buffer.from(this.text, 'latin1');
   }
 }
 
 function record(writer: Writer, kind: number, body: () => void): void {
-  writer.begin(kind);
   body();
-  writer.end();
+  writer.end(kind);
 }
 
 function writeFlags(writer: Writer, plan: LaunchPlan): void {
@@ -148,7 +135,7 @@ function writeMount(writer: Writer, op: MountOp): void {
   writer.string('path' in op ? op.path : '');
 }
 
-function writeBoundary(writer: Writer, plan: LaunchPlan): void {
+function writeBoundary(writer: Writer, plan: LaunchPlan, filter: Uint8Array | null): void {
   for (const op of plan.mounts) record(writer, RECORD.mount, () => writeMount(writer, op));
   const { landlock } = plan;
   if (landlock) {
@@ -157,50 +144,20 @@ function writeBoundary(writer: Writer, plan: LaunchPlan): void {
       writer.u64(landlock.net);
       writer.u64(landlock.scope);
     });
-    for (const [access, rules] of groupBy(landlock.rules, ({ access }) => access))
+    for (const { access, paths } of landlock.rules)
       record(writer, RECORD.landlockRules, () => {
         writer.u64(access);
-        writer.strings(rules.map(({ path }) => path));
+        writer.strings(paths);
       });
   }
-  if (plan.filter) record(writer, RECORD.filter, () => writer.raw(plan.filter ?? new Uint8Array()));
-  for (const rules of splitRuns(plan.brokerRules))
+  if (filter) record(writer, RECORD.filter, () => writer.raw(filter));
+  for (const { firstId, effect, ops, patterns } of plan.brokerRules)
     record(writer, RECORD.brokerRules, () => {
-      const [first] = rules;
-      writer.u32(first.id);
-      writer.u32(EFFECT[first.effect]);
-      writer.u32(first.ops);
-      writer.strings(rules.map(({ pattern }) => pattern));
+      writer.u32(firstId);
+      writer.u32(EFFECT[effect]);
+      writer.u32(ops);
+      writer.strings(patterns);
     });
-}
-
-function groupBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
-}
-
-type Run = [BrokerRule, ...BrokerRule[]];
-
-/** Rules in a row that differ only in their pattern, with numbers in a row: a whole list is one record then. */
-function splitRuns(rules: readonly BrokerRule[]): Run[] {
-  const runs: Run[] = [];
-  let last: Run | undefined;
-  for (const rule of rules) {
-    const first = last?.[0];
-    const isNext =
-      first &&
-      rule.effect === first.effect &&
-      rule.ops === first.ops &&
-      rule.id === first.id + (last?.length ?? 0);
-    if (last && isNext) last.push(rule);
-    else runs.push((last = [rule]));
-  }
-  return runs;
 }
 
 function writeLimits(writer: Writer, plan: LaunchPlan): void {
@@ -226,9 +183,8 @@ function writeLimits(writer: Writer, plan: LaunchPlan): void {
 }
 
 /** The plan as native/plan.c reads it. */
-export function encodePlan(plan: LaunchPlan): Uint8Array {
+export function encodePlan(plan: LaunchPlan, filter: Uint8Array | null): Uint8Array {
   const writer = new Writer();
-  writer.raw(Buffer.from('ASSAYPL1'));
   record(writer, RECORD.flags, () => writeFlags(writer, plan));
   record(writer, RECORD.argv, () => writer.strings(plan.argv));
   record(writer, RECORD.env, () =>
@@ -239,9 +195,9 @@ export function encodePlan(plan: LaunchPlan): Uint8Array {
     writer.u32(plan.privateTmp.length);
     writer.strings([plan.scopedDir, ...plan.privateTmp, ...plan.sharedInTmp]);
   });
-  writeBoundary(writer, plan);
+  writeBoundary(writer, plan, filter);
   writeLimits(writer, plan);
-  if (plan.banner) record(writer, RECORD.banner, () => writer.raw(Buffer.from(plan.banner)));
+  if (plan.banner) record(writer, RECORD.banner, () => writer.text8(plan.banner));
   record(writer, RECORD.end, () => undefined);
   return writer.finish();
 }

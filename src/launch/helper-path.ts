@@ -1,6 +1,10 @@
 import { join } from 'node:path';
 
-/** Beside the bundle; a path relative to anything else could be planted. */
+/** Something that the build made, beside the bundle; a path relative to anything else could be planted. */
+export function distPath(name: string): string {
+  return join(__dirname.endsWith('chunks') ? join(__dirname, '..') : __dirname, name);
+}
+
 export function helperPath(): string {
-  return join(__dirname.endsWith('chunks') ? join(__dirname, '..') : __dirname, 'assay-helper');
+  return distPath('assay-helper');
 }

@@ -12,6 +12,7 @@ import { AssayError } from '../core/errors.ts';
 import type { LaunchPlan } from '../plan/plan.ts';
 import { encodePlan } from './encode-plan.ts';
 import { helperPath } from './helper-path.ts';
+import { loadFilter } from './load-filter.ts';
 import { type HelperReport, parseReport } from './report.ts';
 import { spawnHelper } from './spawn-helper.ts';
 
@@ -28,12 +29,8 @@ function readFrom(fd: number, offset: number): string {
 }
 
 /** Starts the helper on a descriptor that holds the plan, and resolves when it has ended. */
-async function superviseHelper(
-  fd: number,
-  file: string,
-  meanwhile: () => Promise<void>,
-): Promise<void> {
-  const helper = await spawnHelper({ file, fd });
+async function superviseHelper(fd: number, file: string, meanwhile: () => void): Promise<void> {
+  const helper = spawnHelper({ file, fd });
   const pass = (signal: NodeJS.Signals): void => helper.kill(signal);
   const passUnlessTerminal = (signal: NodeJS.Signals): void => {
     if (!process.stdin.isTTY && !process.stderr.isTTY) helper.kill(signal);
@@ -41,7 +38,8 @@ async function superviseHelper(
   for (const name of PASSED_ON) process.on(name, pass);
   for (const name of FROM_TERMINAL) process.on(name, passUnlessTerminal);
   try {
-    await Promise.all([meanwhile(), helper.ended]);
+    meanwhile();
+    await helper.ended;
   } finally {
     for (const name of PASSED_ON) process.off(name, pass);
     for (const name of FROM_TERMINAL) process.off(name, passUnlessTerminal);
@@ -52,7 +50,7 @@ export interface PerformOptions {
   /** A directory for the plan, which has a name there only for a moment. */
   readonly scratch: string;
   /** Work that can be done while the program runs. */
-  readonly meanwhile: () => Promise<void>;
+  readonly meanwhile: () => void;
 }
 
 /** Performs one plan. The plan goes in, and the report comes out, through one file that has no name. */
@@ -69,7 +67,7 @@ export async function performPlan(
   const fd = openSync(name, 'wx+', 0o600);
   unlinkSync(name);
   try {
-    const bytes = encodePlan(plan);
+    const bytes = encodePlan(plan, await loadFilter(plan.filter));
     writeSync(fd, bytes);
     await superviseHelper(fd, helper, options.meanwhile);
     return parseReport(readFrom(fd, bytes.length));

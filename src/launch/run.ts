@@ -2,11 +2,11 @@ import { lstatSync } from 'node:fs';
 import { constants } from 'node:os';
 import { AssayError } from '../core/errors.ts';
 import type { HostFacts, Namespace } from '../host/facts.ts';
+import { findBrokerRule } from '../plan/broker.ts';
 import type { FileTree } from '../plan/file-tree.ts';
 import type { LayerChoice } from '../plan/layers.ts';
 import { makePlan, type Plan } from '../plan/make-plan.ts';
-import type { BrokerRule } from '../plan/plan.ts';
-import type { Policy, Variables } from '../policy/policy.ts';
+import type { FsRule, Policy, Variables } from '../policy/policy.ts';
 import { CgroupSet } from './cgroup.ts';
 import { describeErrno } from './errno.ts';
 import { type SetAside, setAsideGitPrograms } from './git-aftermath.ts';
@@ -29,7 +29,7 @@ export interface RunRequest {
 export interface Refusal {
   readonly op: string;
   readonly path: string;
-  readonly rule: BrokerRule['rule'] | undefined;
+  readonly rule: FsRule | undefined;
   /** Not refused by a rule, but kept out of sight. */
   readonly isHidden: boolean;
 }
@@ -111,8 +111,7 @@ async function attempt(
   const cgroups = new CgroupSet();
   try {
     const joined = cgroups.make(plan.limits.cgroups, `assay-${process.pid}`);
-    const meanwhile = async (): Promise<void> =>
-      void leftovers.push(...(await sweepScopedTmp(request.host.uid)));
+    const meanwhile = (): void => void leftovers.push(...sweepScopedTmp(request.host.uid));
     return await performPlan(
       { ...plan.launch, banner, cgroups: joined },
       { scratch: request.variables.tmpdir, meanwhile },
@@ -145,8 +144,7 @@ function toRefusal(line: RefusalLine, plan: Plan): Refusal {
   return {
     op: line.op,
     path: line.path,
-    rule: plan.launch.brokerRules.find(({ id, effect }) => id === line.rule && effect !== 'lift')
-      ?.rule,
+    rule: findBrokerRule(plan.launch.brokerRules, line.rule),
     isHidden: false,
   };
 }
@@ -187,16 +185,16 @@ function describeFailure({ failed }: HelperReport): string {
 /** One run: plan, launch, and again with better facts if the host turned out to be other than guessed; then clean up. */
 export async function runSandbox(request: RunRequest): Promise<RunResult> {
   const { tmpdir } = request.variables;
-  await makeScopedTmp(tmpdir);
+  makeScopedTmp(tmpdir);
   const leftovers: string[] = [];
   let result: RunResult;
   try {
     result = await tryPlans(request, leftovers);
   } catch (error) {
-    await removeTree(tmpdir);
+    removeTree(tmpdir);
     throw error;
   }
-  const problem = await removeTree(tmpdir);
+  const problem = removeTree(tmpdir);
   return { ...result, leftovers: problem === undefined ? leftovers : [...leftovers, problem] };
 }
 

@@ -10,9 +10,9 @@ export function scopedTmpPath(uid: number, pid: number): string {
 }
 
 /** Makes the directory anew; one that an earlier process of the same number left behind is removed. */
-export async function makeScopedTmp(path: string): Promise<void> {
+export function makeScopedTmp(path: string): void {
   try {
-    if (lstatSync(path, { throwIfNoEntry: false })) await removeTree(path);
+    if (lstatSync(path, { throwIfNoEntry: false })) removeTree(path);
     mkdirSync(path, { mode: 0o700 });
   } catch (cause) {
     throw new AssayError(
@@ -27,8 +27,8 @@ export async function makeScopedTmp(path: string): Promise<void> {
 }
 
 /** Removes a directory whatever a program has put into it. Returns why it could not be removed, if so. */
-export async function removeTree(path: string): Promise<string | undefined> {
-  return isNearlyEmptyAndGone(path) ? undefined : await removeFullTree(path);
+export function removeTree(path: string): string | undefined {
+  return isNearlyEmptyAndGone(path) ? undefined : removeFullTree(path);
 }
 
 /** Most runs leave nothing but the name that TMPDIR gives, for which the long way is too long. */
@@ -45,19 +45,19 @@ function isNearlyEmptyAndGone(path: string): boolean {
 }
 
 /** Where there is more than node can do (names too deep, rights taken away) the helper does it. */
-async function removeFullTree(path: string): Promise<string | undefined> {
+function removeFullTree(path: string): string | undefined {
   try {
     rmSync(path, { recursive: true, force: true });
     return undefined;
   } catch (error) {
     const { code = 'unknown' } = error as NodeJS.ErrnoException;
-    return (await removeByHelper(path)) ? undefined : `${path} cannot be removed: ${code}`;
+    return removeByHelper(path) ? undefined : `${path} cannot be removed: ${code}`;
   }
 }
 
 /** Leaves alone what a live run holds locked, in whatever pid namespace that is. */
-async function removeByHelper(path: string): Promise<boolean> {
-  const { spawnSync } = await import('node:child_process');
+function removeByHelper(path: string): boolean {
+  const { spawnSync } = process.getBuiltinModule('node:child_process');
   return (
     spawnSync(helperPath(), ['remove', path], { env: {}, cwd: '/', stdio: 'ignore' }).status === 0
   );
@@ -76,7 +76,7 @@ export function isAlive(pid: number): boolean {
  * Removes what runs that were killed left behind: directories of this user whose process is gone. Returns what could
  * not be removed; a leftover must never keep the next run from going on.
  */
-export async function sweepScopedTmp(uid: number): Promise<string[]> {
+export function sweepScopedTmp(uid: number): string[] {
   const prefix = `assay-${uid}-`;
   const problems: string[] = [];
   for (const name of readdirSync(BASE)) {
@@ -86,7 +86,7 @@ export async function sweepScopedTmp(uid: number): Promise<string[]> {
     if (!Number.isSafeInteger(pid) || pid <= 0 || isAlive(pid)) continue;
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (!found?.isDirectory() || found.uid !== uid) continue;
-    if (!(await removeByHelper(path))) problems.push(`${path} cannot be removed`);
+    if (!removeByHelper(path)) problems.push(`${path} cannot be removed`);
   }
   return problems;
 }

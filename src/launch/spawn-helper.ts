@@ -26,8 +26,8 @@ interface ProcessHandle {
  * Loading child_process takes as long as all of the planning, for streams that are not used here. Where node lets us
  * have the handle below it, that is used; where not, child_process is.
  */
-export async function spawnHelper(request: SpawnRequest): Promise<SpawnedHelper> {
-  return spawnDirectly(request) ?? (await spawnAsDocumented(request));
+export function spawnHelper(request: SpawnRequest): SpawnedHelper {
+  return spawnDirectly(request) ?? spawnAsDocumented(request);
 }
 
 function findHandle(): (new () => ProcessHandle) | undefined {
@@ -64,8 +64,8 @@ function spawnDirectly({ file, fd }: SpawnRequest): SpawnedHelper | undefined {
   return { ended, kill: (signal) => void handle.kill(constants.signals[signal]) };
 }
 
-async function spawnAsDocumented({ file, fd }: SpawnRequest): Promise<SpawnedHelper> {
-  const { spawn } = await import('node:child_process');
+function spawnAsDocumented({ file, fd }: SpawnRequest): SpawnedHelper {
+  const { spawn } = process.getBuiltinModule('node:child_process');
   const child = spawn(file, [], { stdio: [0, 1, 2, fd], env: {}, cwd: '/' });
   const ended = new Promise<void>((resolve, reject) => {
     child.once('error', (cause) =>

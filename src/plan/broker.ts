@@ -2,8 +2,8 @@ import { liftedBy } from '../policy/decide.ts';
 import { escapeLiteral, isLiteral, literalPrefix, unescapeLiteral } from '../policy/glob.ts';
 import type { FsRule, Policy } from '../policy/policy.ts';
 import type { FileTree } from './file-tree.ts';
-import { CONNECT, isSystemRule, rightBits, WRITE } from './grants.ts';
-import type { BrokerRule } from './plan.ts';
+import { CONNECT, rightBits, type SystemGroup, WRITE } from './grants.ts';
+import type { BrokerRules } from './plan.ts';
 
 /** The broker sees paths with links resolved, so its rules must be about those. */
 export function canonicalPattern(pattern: string, tree: FileTree): string {
@@ -27,37 +27,59 @@ const EFFECTS = { allow: 'allow', deny: 'deny', protect: 'deny', config: 'protec
 export interface BrokerOptions {
   readonly policy: Policy;
   readonly tree: FileTree;
+  readonly system: readonly SystemGroup[];
 }
 
-export function planBrokerRules({ policy, tree }: BrokerOptions): BrokerRule[] {
-  const rules: BrokerRule[] = [];
-  let id = 0;
-  const add = (effect: BrokerRule['effect'], ops: number, pattern: string, rule: FsRule): void => {
-    rules.push({ id: ++id, effect, ops, pattern, rule });
-  };
-  // The system's own rules name devices and the private tmp, never configuration.
+/** Collects rules in a row that differ in their pattern only, numbering them from 1. */
+class RuleRows {
+  readonly rows: (BrokerRules & { patterns: string[]; rules: FsRule[] })[] = [];
+  lastId = 0;
+
+  add(effect: BrokerRules['effect'], ops: number, pattern: string, rule: FsRule): void {
+    this.lastId += 1;
+    const last = this.rows.at(-1);
+    if (last && last.effect === effect && last.ops === ops) {
+      last.patterns.push(pattern);
+      last.rules.push(rule);
+    } else
+      this.rows.push({ firstId: this.lastId, effect, ops, patterns: [pattern], rules: [rule] });
+  }
+}
+
+export function planBrokerRules({ policy, tree, system }: BrokerOptions): BrokerRules[] {
+  const rows = new RuleRows();
+  const lifts: BrokerRules[] = [];
   const naming = policy.fs.filter(
-    (rule) => rule.effect === 'allow' && rule.rights.includes('write') && !isSystemRule(rule),
+    (rule) => rule.effect === 'allow' && !rule.isSystem && rule.rights.includes('write'),
   );
   for (const rule of policy.fs) {
+    if (rule.isSystem) continue;
     // A denied place is denied as a socket, too.
     const extra = rule.effect === 'deny' ? CONNECT : 0;
-    const pattern =
-      isSystemRule(rule) || (rule.effect === 'config' && rule.pattern.startsWith('/**'))
-        ? rule.pattern
-        : canonicalPattern(rule.pattern, tree);
-    add(EFFECTS[rule.effect], rightBits(rule.rights) | extra, pattern, rule);
-    if (naming.length === 0) continue;
-    // A lift bears the number of the one rule that it lifts.
-    for (const lift of liftedBy(rule, naming))
-      rules.push({
-        id,
-        effect: 'lift',
-        ops: WRITE,
-        pattern: canonicalPattern(lift.pattern, tree),
-        rule: lift,
-      });
+    const isAnywhere = rule.effect === 'config' && rule.pattern.startsWith('/**');
+    const pattern = isAnywhere ? rule.pattern : canonicalPattern(rule.pattern, tree);
+    rows.add(EFFECTS[rule.effect], rightBits(rule.rights) | extra, pattern, rule);
+    if (rule.effect !== 'config' || naming.length === 0) continue;
+    for (const lift of liftedBy(rule, naming)) {
+      const patterns = [canonicalPattern(lift.pattern, tree)];
+      lifts.push({ firstId: rows.lastId, effect: 'lift', ops: WRITE, patterns, rules: [lift] });
+    }
   }
-  for (const rule of policy.unix) add('allow', CONNECT, canonicalPattern(rule.pattern, tree), rule);
-  return rules;
+  for (const rule of policy.unix)
+    rows.add('allow', CONNECT, canonicalPattern(rule.pattern, tree), rule);
+  let firstId = rows.lastId + 1;
+  for (const { rights, paths, rules } of system) {
+    rows.rows.push({ firstId, effect: 'allow', ops: rights, patterns: paths, rules });
+    firstId += paths.length;
+  }
+  return [...rows.rows, ...lifts];
+}
+
+/** The rule with this number, which the broker names when it refuses. */
+export function findBrokerRule(rows: readonly BrokerRules[], id: number): FsRule | undefined {
+  const row = rows.find(
+    ({ effect, firstId, rules }) =>
+      effect !== 'lift' && id >= firstId && id < firstId + rules.length,
+  );
+  return row?.rules[id - row.firstId];
 }

@@ -17,8 +17,6 @@ export interface Grant {
   readonly written: string;
   readonly rights: number;
   readonly rule: FsRule;
-  /** A system directory, visible as it is. */
-  readonly isSystem: boolean;
   /** The rule has a wildcard: the kernel gets the directory above it, the broker keeps to the rule. */
   readonly isGlob: boolean;
 }
@@ -33,24 +31,37 @@ export function rightBits(rights: readonly FsRight[]): number {
   return rights.reduce((bits, right) => bits | RIGHT_BITS[right], 0);
 }
 
-const SYSTEM_PATH = /^\/(usr|bin|sbin|lib\w*|etc|dev|proc|sys|opt|var)(\/|$)/;
-
-/** System directories are visible as they are and opened by the helper, so they are not looked up one by one. */
-export function isSystemRule(rule: FsRule): boolean {
-  return rule.origin.source === 'system baseline' && SYSTEM_PATH.test(rule.pattern);
+/** System places with the same rights. They are visible as they are and opened by the helper, so none is looked up. */
+export interface SystemGroup {
+  readonly rights: number;
+  readonly paths: string[];
+  readonly rules: FsRule[];
 }
 
+export function groupSystemRules(rules: readonly FsRule[]): SystemGroup[] {
+  const groups: SystemGroup[] = [];
+  let last: readonly FsRight[] | undefined;
+  for (const rule of rules) {
+    if (!rule.isSystem) continue;
+    if (rule.rights !== last) groups.push({ rights: rightBits(rule.rights), paths: [], rules: [] });
+    last = rule.rights;
+    groups.at(-1)?.paths.push(rule.pattern);
+    groups.at(-1)?.rules.push(rule);
+  }
+  return groups;
+}
+
+/** Everything that is granted besides the system's own places. */
 export function collectGrants(rules: readonly FsRule[], tree: FileTree): GrantList {
   const grants: Grant[] = [];
   const absent: FsRule[] = [];
   for (const rule of rules) {
-    if (rule.effect !== 'allow') continue;
+    if (rule.effect !== 'allow' || rule.isSystem) continue;
     const isGlob = !isLiteral(rule.pattern);
     const written = isGlob ? literalPrefix(rule.pattern) : unescapeLiteral(rule.pattern);
-    const isSystem = isSystemRule(rule);
-    const path = isSystem ? written : tree.realpath(written);
+    const path = tree.realpath(written);
     if (path === null) absent.push(rule);
-    else grants.push({ path, written, rights: rightBits(rule.rights), rule, isGlob, isSystem });
+    else grants.push({ path, written, rights: rightBits(rule.rights), rule, isGlob });
   }
   return { grants, absent };
 }

@@ -1,25 +1,22 @@
-import { EXEC, READ, WRITE, type Grant } from './grants.ts';
-import type { LandlockRule } from './plan.ts';
+import { EXEC, type Grant, READ, type SystemGroup, WRITE } from './grants.ts';
+import type { LandlockRules } from './plan.ts';
 
 /** Rights by the ABI that brought them; a kernel is asked for no more than it knows. */
-const FS_RIGHTS: readonly { readonly abi: number; readonly bits: bigint }[] = [
-  { abi: 1, bits: 0x1fffn },
-  { abi: 2, bits: 1n << 13n }, // refer: move and link between directories
-  { abi: 3, bits: 1n << 14n }, // truncate
-  { abi: 5, bits: 1n << 15n }, // ioctl on devices
+const FS_RIGHTS: readonly { readonly abi: number; readonly bits: number }[] = [
+  { abi: 1, bits: 0x1fff },
+  { abi: 2, bits: 1 << 13 }, // refer: move and link between directories
+  { abi: 3, bits: 1 << 14 }, // truncate
+  { abi: 5, bits: 1 << 15 }, // ioctl on devices
 ];
 const KNOWN_ABI = 7;
 
-const LIST_RIGHT = 1n << 3n;
-const READ_RIGHTS = (1n << 2n) | LIST_RIGHT;
-const EXEC_RIGHTS = 1n << 0n;
+const LIST_RIGHT = 1 << 3;
+const READ_RIGHTS = (1 << 2) | LIST_RIGHT;
+const EXEC_RIGHTS = 1 << 0;
 // write_file, remove_dir, remove_file, make_dir, make_reg, make_sock, make_fifo, make_sym, refer, truncate;
 // never make_char and make_block
-const WRITE_RIGHTS = [1n, 4n, 5n, 7n, 8n, 9n, 10n, 12n, 13n, 14n].reduce(
-  (bits, bit) => bits | (1n << bit),
-  0n,
-);
-const DEVICE_RIGHTS = 1n << 15n;
+const WRITE_RIGHTS = [1, 4, 5, 7, 8, 9, 10, 12, 13, 14].reduce((bits, bit) => bits | (1 << bit), 0);
+const DEVICE_RIGHTS = 1 << 15;
 
 const WHAT_IS_MISSING: readonly (readonly [abi: number, what: string])[] = [
   [2, 'files cannot be moved between directories'],
@@ -31,14 +28,14 @@ const WHAT_IS_MISSING: readonly (readonly [abi: number, what: string])[] = [
 
 export interface LandlockPlan {
   readonly abi: number;
-  readonly fs: bigint;
-  readonly net: bigint;
-  readonly scope: bigint;
-  readonly rules: readonly LandlockRule[];
+  readonly fs: number;
+  readonly net: number;
+  readonly scope: number;
+  readonly rules: readonly LandlockRules[];
 }
 
-export function handledFsRights(abi: number): bigint {
-  return FS_RIGHTS.reduce((bits, right) => (abi >= right.abi ? bits | right.bits : bits), 0n);
+export function handledFsRights(abi: number): number {
+  return FS_RIGHTS.reduce((bits, right) => (abi >= right.abi ? bits | right.bits : bits), 0);
 }
 
 /** What a kernel of this age leaves open; empty from ABI 6 on. */
@@ -48,8 +45,8 @@ export function describeMissing(abi: number): string {
     .join('; ');
 }
 
-export function toAccess(grant: Pick<Grant, 'path' | 'rights'>): bigint {
-  let access = 0n;
+export function toAccess(grant: Pick<Grant, 'path' | 'rights'>): number {
+  let access = 0;
   if (grant.rights & READ) access |= READ_RIGHTS;
   if (grant.rights & EXEC) access |= EXEC_RIGHTS;
   if (grant.rights & WRITE) access |= WRITE_RIGHTS;
@@ -60,6 +57,7 @@ export function toAccess(grant: Pick<Grant, 'path' | 'rights'>): bigint {
 export function planLandlock(options: {
   readonly abi: number;
   readonly grants: readonly Pick<Grant, 'path' | 'rights'>[];
+  readonly system: readonly Pick<SystemGroup, 'rights' | 'paths'>[];
   /** Directories whose names may be listed, and no more. */
   readonly listed: readonly string[];
   /** No network at all: TCP is refused by Landlock as well. */
@@ -67,15 +65,26 @@ export function planLandlock(options: {
 }): LandlockPlan {
   const abi = Math.min(options.abi, KNOWN_ABI);
   const fs = handledFsRights(abi);
-  const byPath = new Map<string, bigint>();
+  const byPath = new Map<string, number>();
   for (const grant of options.grants)
-    byPath.set(grant.path, (byPath.get(grant.path) ?? 0n) | (toAccess(grant) & fs));
-  for (const path of options.listed) byPath.set(path, (byPath.get(path) ?? 0n) | LIST_RIGHT);
+    byPath.set(grant.path, (byPath.get(grant.path) ?? 0) | (toAccess(grant) & fs));
+  for (const path of options.listed) byPath.set(path, (byPath.get(path) ?? 0) | LIST_RIGHT);
+  const rules = new Map<number, string[]>();
+  for (const { rights, paths } of options.system) {
+    // The only system places that can be written are devices.
+    const access = (toAccess({ path: '', rights }) | (rights & WRITE ? DEVICE_RIGHTS : 0)) & fs;
+    rules.set(access, [...(rules.get(access) ?? []), ...paths]);
+  }
+  for (const [path, access] of byPath) {
+    const paths = rules.get(access);
+    if (paths) paths.push(path);
+    else rules.set(access, [path]);
+  }
   return {
     abi: options.abi,
     fs,
-    net: abi >= 4 && options.isNetworkRefused ? 3n : 0n,
-    scope: abi >= 6 ? 3n : 0n,
-    rules: Array.from(byPath, ([path, access]) => ({ path, access })),
+    net: abi >= 4 && options.isNetworkRefused ? 3 : 0,
+    scope: abi >= 6 ? 3 : 0,
+    rules: Array.from(rules, ([access, paths]) => ({ access, paths })),
   };
 }

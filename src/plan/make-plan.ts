@@ -5,12 +5,11 @@ import { isCatchAll, parseNetTarget } from '../policy/net-target.ts';
 import type { Policy, Variables } from '../policy/policy.ts';
 import { planBrokerRules } from './broker.ts';
 import { type FileTree, isAtOrBelow } from './file-tree.ts';
-import { collectGrants, type Grant, READ, WRITE } from './grants.ts';
+import { collectGrants, type Grant, groupSystemRules, READ, WRITE } from './grants.ts';
 import { planLandlock } from './landlock.ts';
 import { type ActiveLayers, chooseLayers, type LayerChoice } from './layers.ts';
 import { type LimitPlan, planLimits } from './limits.ts';
 import type { Degradation, LaunchPlan, LayerReport } from './plan.ts';
-import { compileFilter } from './seccomp/compile-filter.ts';
 import type { BrokeredCalls, FilterRequest } from './seccomp/filter-request.ts';
 import { planView } from './view.ts';
 
@@ -215,11 +214,13 @@ function isInside(path: string, dirs: readonly string[]): boolean {
 export function makePlan(input: PlanInput): Plan {
   const { policy, variables, host, tree } = input;
   const active = chooseLayers(host, input.choice);
-  const { grants: all, absent } = collectGrants(policy.fs, tree);
+  const { grants, absent } = collectGrants(policy.fs, tree);
+  const system = groupSystemRules(policy.fs);
   // Without a mount namespace these are the host's own, shared with every other program of this user.
-  const grants = active.has.mount
-    ? all
-    : all.filter(({ path }) => !SHARED_DEVICES.some((dir) => isAtOrBelow(path, dir)));
+  if (!active.has.mount)
+    for (const { paths } of system)
+      for (const path of SHARED_DEVICES)
+        if (paths.includes(path)) paths.splice(paths.indexOf(path), 1);
   // A socket that may be connected to has to be seen; the kernel's file rights do not matter for it.
   const sockets = collectGrants(policy.unix, tree).grants.map((grant) => ({
     ...grant,
@@ -298,13 +299,14 @@ export function makePlan(input: PlanInput): Plan {
         ? planLandlock({
             abi: active.landlockAbi,
             grants: [...grants, ...tmpGrants, ...hidingGrants],
+            system,
             // A program finds the name of its terminal by looking through /dev; what others share there is not seen.
             listed: has.mount ? ['/dev'] : [],
             isNetworkRefused: network === 'none',
           })
         : null,
-      filter: filter && compileFilter(filter),
-      brokerRules: has.broker ? planBrokerRules({ policy, tree }) : [],
+      filter,
+      brokerRules: has.broker ? planBrokerRules({ policy, tree, system }) : [],
       maxFiles: policy.limits.files ?? 0,
       rlimits: limits.rlimits,
       softLimits: limits.softLimits,

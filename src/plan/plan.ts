@@ -2,6 +2,7 @@ import type { Namespace } from '../host/facts.ts';
 import type { FsRule } from '../policy/policy.ts';
 import type { LandlockPlan } from './landlock.ts';
 import type { Rlimit } from './limits.ts';
+import type { FilterRequest } from './seccomp/filter-request.ts';
 
 /** The layers that `--layers` can leave out, in the order of the banner. */
 export const LAYERS = [
@@ -62,19 +63,21 @@ export type MountOp =
   | { readonly kind: 'proc'; readonly pidMax: number }
   | { readonly kind: 'devpts' };
 
-export interface LandlockRule {
-  readonly path: string;
-  readonly access: bigint;
+/** Places with the same rights. */
+export interface LandlockRules {
+  readonly access: number;
+  readonly paths: readonly string[];
 }
 
-/** What the broker checks on the canonical path of every operation it performs. */
-export interface BrokerRule {
-  readonly id: number;
+/** What the broker checks on the canonical path of every operation it performs: rules that differ in their pattern only. */
+export interface BrokerRules {
+  /** Of the first rule; the others count up. A lift bears the id of the rule that it lifts. */
+  readonly firstId: number;
   readonly effect: 'allow' | 'deny' | 'protect' | 'lift';
   /** read 1, write 2, exec 4, connect (unix socket) 8. */
   readonly ops: number;
-  readonly pattern: string;
-  readonly rule: FsRule;
+  readonly patterns: readonly string[];
+  readonly rules: readonly FsRule[];
 }
 
 export type PlanFlag =
@@ -114,8 +117,8 @@ export interface LaunchPlan {
   readonly sharedInTmp: readonly string[];
   readonly mounts: readonly MountOp[];
   readonly landlock: LandlockPlan | null;
-  readonly filter: Uint8Array | null;
-  readonly brokerRules: readonly BrokerRule[];
+  readonly filter: FilterRequest | null;
+  readonly brokerRules: readonly BrokerRules[];
   readonly maxFiles: number;
   readonly rlimits: readonly Rlimit[];
   readonly cgroups: readonly string[];

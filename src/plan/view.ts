@@ -103,9 +103,7 @@ function chooseLinks(grants: readonly Grant[], hidden: readonly string[]): Mount
 }
 
 /** The steps that turn the host's tree into what the program may see. */
-export function planView(all: ViewOptions): MountOp[] {
-  // System directories need no mount of their own, and there are many.
-  const options = { ...all, grants: all.grants.filter(({ isSystem }) => !isSystem) };
+export function planView(options: ViewOptions): MountOp[] {
   const { tmpdir, tmpLimit, tree } = options;
   const hidden = chooseHidden(options);
   const scoped = PRIVATE_DIRECTORIES.filter((path) => tree.kind(path) === 'directory').map(

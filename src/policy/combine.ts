@@ -8,7 +8,7 @@ import type { EnvRules, FsRight, FsRule, Limits, NetRule, Policy, Variables } fr
 import { DEFAULT_PRESET } from './presets.ts';
 import { PolicyError, type PolicyProblem } from './problems.ts';
 import { PROTECTED_CONFIG, toConfigPattern } from './protected-config.ts';
-import { SYSTEM_BASELINE } from './system-baseline.ts';
+import { makeSystemRules, SYSTEM_SOURCE } from './system-baseline.ts';
 import { parseCount, parseDuration, parseSize } from './units.ts';
 
 /** Rules from the command line. */
@@ -29,8 +29,6 @@ export interface ResolveInput {
   readonly files?: PolicyFiles | undefined;
 }
 
-const BASELINE = 'system baseline';
-
 type FsKey = 'allow' | 'read' | 'write' | 'exec' | 'deny' | 'protect';
 
 /** What each list of `fs` stands for. To write or to execute without reading is of no use to a program. */
@@ -43,6 +41,7 @@ const FS_KEYS: Readonly<Record<FsKey, Pick<FsRule, 'effect' | 'rights'>>> = {
   protect: { effect: 'protect', rights: ['write'] },
 };
 
+const WRITING: readonly FsRight[] = ['write'];
 const SOCKET_RIGHTS: readonly FsRight[] = ['read', 'write'];
 
 /** Everything that has a say in one run, combined: lists append, single values override, deny beats allow. */
@@ -51,7 +50,7 @@ export function resolvePolicy(input: ResolveInput): Policy {
   const preset = isDefault ? DEFAULT_PRESET : input.preset;
   const documents = collectDocuments({ ...input, preset });
   const rules = new RuleList(input.variables);
-  rules.addDocument({ name: BASELINE, data: SYSTEM_BASELINE });
+  rules.fs.push(...makeSystemRules(input.variables.tmpdir));
   for (const document of documents) rules.addDocument(document);
   rules.throwProblems();
 
@@ -136,19 +135,23 @@ function toConfigRules(fs: readonly FsRule[]): FsRule[] {
   // The baseline names no configuration; leaving it out here spares every start some time.
   const writable = fs.filter(
     ({ effect, rights, origin }) =>
-      effect === 'allow' && origin.source !== BASELINE && rights.includes('write'),
+      effect === 'allow' && origin.source !== SYSTEM_SOURCE && rights.includes('write'),
   );
-  return PROTECTED_CONFIG.flatMap((name) => {
+  const rules: FsRule[] = [];
+  for (const name of PROTECTED_CONFIG) {
+    const origin = { source: 'configuration protection', key: 'config', text: name };
     const rule: FsRule = {
       effect: 'config',
-      rights: ['write'],
+      rights: WRITING,
       pattern: toConfigPattern(name),
-      origin: { source: 'configuration protection', key: 'config', text: name },
+      origin,
     };
-    if (writable.length === 0) return [rule];
+    rules.push(rule);
+    if (writable.length === 0) continue;
     const below = new Set(liftedBy(rule, writable).map((lift) => lift.pattern + rule.pattern));
-    return [rule, ...Array.from(below, (pattern) => ({ ...rule, pattern }))];
-  });
+    for (const pattern of below) rules.push({ ...rule, pattern });
+  }
+  return rules;
 }
 
 /** A run must not rewrite the policy of the next one. */

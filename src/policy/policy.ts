@@ -27,6 +27,8 @@ export interface FsRule {
   readonly rights: readonly FsRight[];
   readonly pattern: string;
   readonly origin: Origin;
+  /** A system directory or device of the baseline, which every host shows at this very path. */
+  readonly isSystem?: boolean | undefined;
 }
 
 export interface NetRule {

@@ -1,4 +1,6 @@
 import type { PolicyData } from './document.ts';
+import { escapeLiteral } from './glob.ts';
+import type { FsRight, FsRule } from './policy.ts';
 
 /*
  * What every run gets, whatever its policy: the programs and libraries of the system, and the world-readable
@@ -177,14 +179,17 @@ const STATE = [
   '/sys/devices/system/node',
   '/sys/fs/cgroup',
   '/sys/kernel/mm/transparent_hugepage',
-  // where resolv.conf often points to
+  '/var/cache/fontconfig',
+  '/var/lib/ca-certificates',
+];
+
+/** Where resolv.conf often points to; not in a system directory, so they are looked up like any other path. */
+const RESOLVERS = [
   '/run/systemd/resolve/resolv.conf',
   '/run/systemd/resolve/stub-resolv.conf',
   '/run/resolvconf/resolv.conf',
   '/run/NetworkManager/resolv.conf',
   '/mnt/wsl/resolv.conf',
-  '/var/cache/fontconfig',
-  '/var/lib/ca-certificates',
 ];
 
 const DEVICES = [
@@ -203,7 +208,49 @@ export const SYSTEM_BASELINE: PolicyData = {
   fs: {
     allow: ['${TMPDIR}', '/dev/shm'],
     exec: PROGRAMS,
-    read: [...SETTINGS.map((name) => `/etc/${name}`), ...STATE],
+    read: [...SETTINGS.map((name) => `/etc/${name}`), ...STATE, ...RESOLVERS],
     write: DEVICES,
   },
 };
+
+export const SYSTEM_SOURCE = 'system baseline';
+
+/** The rules of the baseline. Every start makes them, and all but one are what they say, so nothing is expanded. */
+export function makeSystemRules(tmpdir: string): FsRule[] {
+  const rules: FsRule[] = [];
+  const add = (
+    key: string,
+    rights: readonly FsRight[],
+    paths: readonly string[],
+    isSystem = true,
+  ): void => {
+    for (const text of paths)
+      rules.push({
+        effect: 'allow',
+        rights,
+        pattern: text,
+        isSystem,
+        origin: { source: SYSTEM_SOURCE, key, text },
+      });
+  };
+  const all: readonly FsRight[] = ['read', 'write', 'exec'];
+  const read: readonly FsRight[] = ['read'];
+  const origin = { source: SYSTEM_SOURCE, key: 'fs.allow', text: '${TMPDIR}' };
+  rules.push({ effect: 'allow', rights: all, pattern: escapeLiteral(tmpdir), origin });
+  add('fs.allow', all, ['/dev/shm']);
+  add('fs.exec', ['read', 'exec'], PROGRAMS);
+  for (const name of SETTINGS) {
+    const text = `/etc/${name}`;
+    rules.push({
+      effect: 'allow',
+      rights: read,
+      pattern: text,
+      isSystem: true,
+      origin: { source: SYSTEM_SOURCE, key: 'fs.read', text },
+    });
+  }
+  add('fs.read', read, STATE);
+  add('fs.read', read, RESOLVERS, false);
+  add('fs.write', ['read', 'write'], DEVICES);
+  return rules;
+}

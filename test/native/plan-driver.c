@@ -29,7 +29,8 @@ static void read_one(const char *bytes, uint32_t len) {
   touch_all(plan.argv);
   touch_all(plan.env);
   touch(plan.cwd);
-  touch(plan.private_tmp);
+  touch(plan.scoped_dir);
+  for (char **path = plan.tmp_paths; path && *path; path++) touch(*path);
   for (size_t i = 0; i < plan.mount_count; i++) touch(plan.mounts[i].source), touch(plan.mounts[i].path);
   for (size_t i = 0; i < plan.ll_rule_count; i++) touch(plan.ll_rules[i].path);
   for (size_t i = 0; i < plan.cgroup_count; i++) touch(plan.cgroups[i]);

@@ -5,6 +5,7 @@ import { encodePlan } from '../../src/launch/encode-plan.ts';
 import { readHostTree } from '../../src/launch/host-tree.ts';
 import { ALL_LAYERS } from '../../src/plan/layers.ts';
 import { makePlan } from '../../src/plan/make-plan.ts';
+import { compileFilter } from '../../src/plan/seccomp/compile-filter.ts';
 import { resolvePolicy } from '../../src/policy/combine.ts';
 
 export interface PlanOwner {
@@ -36,7 +37,8 @@ export function makeRealPlan({ uid, gid, dir }: PlanOwner): Uint8Array {
     parentPid: process.pid,
     graceMs: 100,
   });
-  return encodePlan({ ...plan.launch, banner: 'banner\n', cgroups: [] });
+  const filter = plan.launch.filter && compileFilter(plan.launch.filter);
+  return encodePlan({ ...plan.launch, banner: 'banner\n', cgroups: [] }, filter);
 }
 
 interface Span {

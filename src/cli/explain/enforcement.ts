@@ -22,13 +22,15 @@ export interface EnforcementQuery {
 }
 
 /** Landlock rights that stand for each operation: read_file and read_dir, write_file, execute. */
-const LANDLOCK_BITS = { read: 0b1100n, write: 0b10n, exec: 0b1n } as const;
+const LANDLOCK_BITS = { read: 0b1100, write: 0b10, exec: 0b1 } as const;
 
 function findLandlockGrant({ op, path, plan }: EnforcementQuery): string | undefined {
   if (op === 'connect') return undefined;
-  return plan.launch.landlock?.rules.find(
-    (rule) => isAtOrBelow(path, rule.path) && (rule.access & LANDLOCK_BITS[op]) !== 0n,
-  )?.path;
+  const wanted = LANDLOCK_BITS[op];
+  return plan.launch.landlock?.rules
+    .filter(({ access }) => (access & wanted) !== 0)
+    .flatMap(({ paths }) => paths)
+    .find((granted) => isAtOrBelow(path, granted));
 }
 
 function askLandlock(query: EnforcementQuery): Enforcement[] {

@@ -58,7 +58,7 @@ function findLayers({ network, launch }: Plan): Enforcement[] {
     return [{ layer: 'net', how: 'a network of its own, with a loopback only' }];
   const layers: Enforcement[] = [];
   if (launch.filter) layers.push({ layer: 'seccomp', how: 'no network sockets' });
-  if (launch.landlock && launch.landlock.net !== 0n)
+  if (launch.landlock && launch.landlock.net !== 0)
     layers.push({ layer: 'landlock', how: 'no TCP' });
   return layers;
 }

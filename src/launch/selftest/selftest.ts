@@ -72,7 +72,7 @@ export class Selftest {
   }
 
   async run(): Promise<AttackReport[]> {
-    await sweepStages();
+    sweepStages();
     const reports: AttackReport[] = [];
     for (const attack of this.#options.attacks) {
       if (this.#abort.signal.aborted) break;

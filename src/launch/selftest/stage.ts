@@ -65,12 +65,12 @@ function choosePlace(): string {
 }
 
 /** Removes what a selftest that was killed left behind. */
-export async function sweepStages(): Promise<void> {
+export function sweepStages(): void {
   const place = choosePlace();
   for (const name of readdirSync(place)) {
     if (!name.startsWith(PREFIX)) continue;
     const pid = Number.parseInt(name.slice(PREFIX.length), 10);
-    if (pid > 0 && !isAlive(pid)) await removeTree(join(place, name));
+    if (pid > 0 && !isAlive(pid)) removeTree(join(place, name));
   }
 }
 
@@ -102,7 +102,7 @@ export async function makeStage({ hasVictim }: { readonly hasVictim: boolean }):
     endDaemons(token);
     await listeners?.close();
     for (const path of strays) rmSync(path, { force: true });
-    await removeTree(base);
+    removeTree(base);
   };
   try {
     for (const name of [...REPOSITORY, 'outside', 'tmp']) mkdirSync(at(name), { recursive: true });
