@@ -108,6 +108,8 @@ struct receiver {
   bool is_second;
 };
 
+static void start_receiver(struct broker *b, bool is_second);
+
 /* Changes of caller per 64 calls tell one busy program from several at once. */
 static void adapt(struct broker *b, pid_t tid) {
   static __thread pid_t last;
@@ -119,6 +121,7 @@ static void adapt(struct broker *b, pid_t tid) {
   bool was = atomic_load(&b->is_parallel), now = was ? quiet < 16 : changes > 12;
   if (now != was) {
     atomic_store(&b->is_parallel, now);
+    if (now && !atomic_exchange(&b->has_second, true)) start_receiver(b, true);
     ioctl(b->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, now ? 0UL : SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
   }
   seen = changes = 0;
@@ -178,7 +181,6 @@ struct broker *broker_start(struct plan *plan, int listener) {
   pthread_mutex_init(&b->track_lock, NULL);
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP); /* since 6.6 */
   start_receiver(b, false);
-  start_receiver(b, true);
   return b;
 }
 

@@ -29,7 +29,7 @@ struct broker {
   int listener;
   dev_t proc_dev;
   mode_t launch_umask;
-  atomic_bool is_gate_closed, is_umask_changed, is_parallel;
+  atomic_bool is_gate_closed, is_umask_changed, is_parallel, has_second;
   atomic_ulong files_created, refusals;
   bool has_read_rules;
   pthread_mutex_t lock, track_lock; /* the sets; the list of git directories */

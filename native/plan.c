@@ -3,13 +3,14 @@
 #include "assay.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum record {
-  REC_FLAGS = 1, REC_ARGV, REC_ENV, REC_CWD, REC_MOUNT, REC_LANDLOCK, REC_LANDLOCK_RULES, REC_FILTER,
+  REC_FLAGS = 1, REC_ARGV, REC_ENV, REC_CWD, REC_MOUNTS, REC_LANDLOCK, REC_LANDLOCK_RULES, REC_FILTER,
   REC_BROKER_RULES, REC_RLIMIT, REC_CGROUP, REC_TIMES, REC_SOFT_LIMIT, REC_BANNER, REC_TMP, REC_END,
 };
 
@@ -64,15 +65,18 @@ static void take_flags(struct plan *plan, struct reader *r) {
   plan->max_files = take_u64(r);
 }
 
-static void take_mount(struct plan *plan, struct reader *r) {
-  struct mount_op *op = APPEND(plan->mounts, plan->mount_count);
-  op->kind = take_u32(r);
-  op->flags = take_u32(r);
-  op->size_bytes = take_u64(r);
-  op->inodes = take_u64(r);
-  op->source = take_string(r);
-  op->path = take_string(r);
-  op->tree_fd = -1;
+/* Three strings a mount: four numbers, the source, the path. */
+static void take_mounts(struct plan *plan, struct reader *r) {
+  while (r->at < r->end) {
+    struct mount_op *op = APPEND(plan->mounts, plan->mount_count);
+    unsigned long long size, inodes;
+    if (sscanf(take_string(r), "%u %u %llu %llu", &op->kind, &op->flags, &size, &inodes) != 4) die("plan", "not a mount");
+    op->size_bytes = size;
+    op->inodes = inodes;
+    op->source = take_string(r);
+    op->path = take_string(r);
+    op->tree_fd = -1;
+  }
 }
 
 static void take_landlock_rules(struct plan *plan, struct reader *r) {
@@ -103,7 +107,7 @@ static void take_record(struct plan *plan, uint32_t kind, struct reader *r) {
     case REC_ARGV: plan->argv = take_strings(r); break;
     case REC_ENV: plan->env = take_strings(r); break;
     case REC_CWD: plan->cwd = take_string(r); break;
-    case REC_MOUNT: take_mount(plan, r); break;
+    case REC_MOUNTS: take_mounts(plan, r); break;
     case REC_LANDLOCK:
       plan->has_landlock = true;
       plan->ll_fs = take_u64(r);

@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
+import Module, { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -101,8 +101,8 @@ async function bundle() {
 }
 
 /**
- * Loads dist/assay.cjs, with what the engine made of it at build time, since compiling takes longer than running.
- * `after` is more program text, for the build itself.
+ * Loads what is in dist with what the engine made of it at build time (`*.cache`), since compiling takes longer than
+ * running. `after` is more program text, for the build itself.
  */
 function makeLoader(directory, after = '') {
   return `'use strict';
@@ -110,18 +110,25 @@ const { readFileSync } = require('node:fs');
 const Module = require('node:module');
 const { Script } = require('node:vm');
 const directory = ${directory};
-const filename = directory + '/assay.cjs';
-let cachedData;
-try {
-  cachedData = readFileSync(directory + '/assay.cache');
-} catch {
-  // not made, or made by a build that was cut short: then it is compiled as usual
+const scripts = new Map();
+function load(module, filename) {
+  let cachedData;
+  try {
+    cachedData = readFileSync(filename + '.cache');
+  } catch {
+    // not made: then it is compiled as usual
+  }
+  const script = new Script(readFileSync(filename + '.wrapped', 'latin1'), { filename, cachedData });
+  scripts.set(filename, script);
+  const { exports } = module;
+  const folder = filename.slice(0, filename.lastIndexOf('/'));
+  script.runInThisContext().call(exports, exports, Module.createRequire(filename), module, filename, folder);
 }
-const script = new Script(Module.wrap(readFileSync(filename, 'utf8')), { filename, cachedData });
-const core = new Module(filename, module);
-core.filename = filename;
-Module._cache[filename] = core; // the lazily loaded parts ask for it by name
-script.runInThisContext().call(core.exports, core.exports, Module.createRequire(filename), core, filename, directory);
+Module._extensions['.cjs'] = load; // for the parts that are loaded when they are asked for
+const core = new Module(directory + '/assay.cjs', module);
+core.filename = core.id;
+Module._cache[core.id] = core;
+load(core, core.id);
 ${after}`;
 }
 
@@ -145,14 +152,59 @@ function writeLauncher() {
   renameSync(`${path}.new`, path);
 }
 
-/** Runs the main job once, in a process of its own, and keeps the compiled code of everything that it used. */
-function writeCodeCache() {
-  const cache = JSON.stringify(join(dist, 'assay.cache'));
-  const save = `process.on('exit', () => require('node:fs').writeFileSync(${cache}, script.createCachedData()));`;
-  const program = `process.argv.splice(1, 9, 'assay', 'sandbox', '--quiet', '--', 'true');${makeLoader(JSON.stringify(dist), save)}`;
-  const env = { ...process.env, NODE_OPTIONS: '' };
-  spawnSync(process.execPath, ['-e', program], { env, stdio: 'ignore', timeout: 30_000 });
+/**
+ * Each part as the one function that the loader calls, in ASCII: so it need neither be decoded nor be copied to be put
+ * together, and what is not allocated is not collected before the program has started.
+ */
+function writeWrapped() {
+  const files = [
+    join(dist, 'assay.cjs'),
+    ...readdirSync(join(dist, 'chunks')).map((name) => join(dist, 'chunks', name)),
+  ];
+  for (const file of files) {
+    const source = readFileSync(file, 'utf8');
+    const ascii = source.replace(
+      /[\u0080-\uffff]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+    writeFileSync(`${file}.wrapped`, Module.wrap(ascii));
+  }
 }
+
+/** Runs the main job once without and once with a policy file, and keeps the compiled code of what each used. */
+function writeCodeCaches() {
+  const policy = join(dist, 'example.yaml');
+  writeFileSync(policy, EXAMPLE_POLICY);
+  const save = `process.on('exit', () => {
+  const { existsSync, writeFileSync } = require('node:fs');
+  for (const [filename, script] of scripts)
+    if (!existsSync(filename + '.cache')) writeFileSync(filename + '.cache', script.createCachedData());
+});`;
+  for (const flags of [[], ['--policy', policy]]) {
+    const args = JSON.stringify(['assay', 'sandbox', '--quiet', ...flags, '--', 'true']);
+    const program = `process.argv.splice(1, 9, ...${args});${makeLoader(JSON.stringify(dist), save)}`;
+    const env = { ...process.env, NODE_OPTIONS: '' };
+    spawnSync(process.execPath, ['-e', program], { env, stdio: 'ignore', timeout: 30_000 });
+  }
+  rmSync(policy);
+}
+
+const EXAMPLE_POLICY = `api_version: assay/v1
+extends: [coding-agent]
+fs:
+  read: ["~/.gitconfig", /srv]
+  write:
+    - \${CWD}/build
+  deny: ["*.pem", ~/.ssh]
+  protect: [package.json]
+net:
+  allow: [localhost]
+env:
+  allow: [CI]
+limits: { pids: 2000, timeout: 1h }
+tests:
+  - deny: fs.read ~/.ssh/id_rsa
+`;
 
 /** Compiles the filters of ordinary runs, by a program of its own that is then of no more use. */
 async function writeFilters() {
@@ -185,7 +237,8 @@ async function main() {
     await bundle();
     await writeFilters();
     buildHelper(findCompiler(), join(dist, 'assay-helper'));
-    writeCodeCache();
+    writeWrapped();
+    writeCodeCaches();
     putInPlace();
     writeLauncher();
   } finally {

@@ -1,10 +1,21 @@
-import { fstatSync, openSync, closeSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { AssayError } from '../core/errors.ts';
 import type { RunResult } from '../launch/run.ts';
 import type { FilteredEnvironment } from '../plan/environment.ts';
 import type { Policy, Variables } from '../policy/policy.ts';
 import { suggestAllow } from '../policy/suggest-flag.ts';
 import { toRefusedOp } from './refusal-hints.ts';
+
+const SCHEMA = 'assay.sandbox.v1';
 
 export interface SummaryInput {
   readonly result: RunResult;
@@ -24,7 +35,7 @@ export function makeSummary({
 }: SummaryInput): object {
   const { plan } = result;
   return {
-    schema: 'assay.sandbox.v1',
+    schema: SCHEMA,
     exitCode: result.exitCode,
     signal: result.signal,
     timedOut: result.isTimedOut,
@@ -59,29 +70,58 @@ export function makeSummary({
   };
 }
 
-/** Opened before the run, so that a target that cannot be written is an error before anything has happened. */
-export function openSummary(target: string | undefined): number | undefined {
+export interface SummaryTarget {
+  write(summary: object): void;
+}
+
+/**
+ * Where `--json` points. It is tried before the run, so that a target that cannot be written is an error before
+ * anything has happened. A file is put in place only at the end and by way of its directory as it was at the start: the
+ * program inside may have moved either, or left a link there.
+ */
+export function openSummary(target: string | undefined): SummaryTarget | undefined {
   if (target === undefined) return undefined;
-  if (target === '-') return 2;
-  const descriptor = /^fd:(\d+)$/.exec(target)?.[1];
   try {
-    if (descriptor === undefined) return openSync(target, 'w', 0o600);
-    fstatSync(Number(descriptor));
-    return Number(descriptor);
+    if (target === '-') return toDescriptor(2);
+    const descriptor = /^fd:(\d+)$/.exec(target)?.[1];
+    return descriptor === undefined ? toFile(target) : toDescriptor(Number(descriptor));
   } catch (cause) {
     throw new AssayError(
       'E_USAGE',
       `Cannot write the summary to "${target}": ${(cause as Error).message}`,
-      {
-        hint: 'Name a file, fd:N for an open descriptor, or - for standard error',
-        cause,
-      },
+      { hint: 'Name a file, fd:N for an open descriptor, or - for standard error', cause },
     );
   }
 }
 
-export function writeSummary(fd: number | undefined, summary: object): void {
-  if (fd === undefined) return;
-  writeSync(fd, `${JSON.stringify(summary)}\n`);
-  if (fd > 2) closeSync(fd);
+function toDescriptor(fd: number): SummaryTarget {
+  fstatSync(fd);
+  return { write: (summary) => void writeSync(fd, toLine(summary)) };
+}
+
+function toFile(path: string): SummaryTarget {
+  const directory = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
+  const at = (name: string): string => `/proc/self/fd/${directory}/${name}`;
+  const partial = `.${basename(path)}.${process.pid}`;
+  const isNew = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+  closeSync(openSync(at(partial), isNew, 0o600));
+  unlinkSync(at(partial));
+  return {
+    write(summary) {
+      const fd = openSync(at(partial), isNew, 0o600);
+      writeSync(fd, toLine(summary));
+      closeSync(fd);
+      renameSync(at(partial), at(basename(path)));
+    },
+  };
+}
+
+function toLine(summary: object): string {
+  return `${JSON.stringify(summary)}\n`;
+}
+
+/** A run that did not come about: why, for programs. */
+export function makeFailureSummary(error: AssayError): object {
+  const { code, message, hint = null, exitCode } = error;
+  return { schema: SCHEMA, exitCode, error: { code, message, hint } };
 }

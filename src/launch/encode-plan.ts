@@ -7,7 +7,7 @@ const RECORD = {
   argv: 2,
   env: 3,
   cwd: 4,
-  mount: 5,
+  mounts: 5,
   landlock: 6,
   landlockRules: 7,
   filter: 8,
@@ -120,23 +120,19 @@ function writeFlags(writer: Writer, plan: LaunchPlan): void {
   writer.u64(plan.maxFiles);
 }
 
-function writeMount(writer: Writer, op: MountOp): void {
-  writer.u32(MOUNT_KIND[op.kind]);
-  writer.u32(
-    op.kind === 'bind'
-      ? (op.isWritable ? 1 : 0) | (op.canExec ? 2 : 0)
-      : op.kind === 'tmpfs' && op.isShared
-        ? 1
-        : 0,
-  );
-  writer.u64(op.kind === 'tmpfs' ? op.sizeBytes : op.kind === 'proc' ? op.pidMax : 0);
-  writer.u64(op.kind === 'tmpfs' ? op.inodes : 0);
-  writer.string(op.kind === 'bind' ? op.source : op.kind === 'symlink' ? op.target : '');
-  writer.string('path' in op ? op.path : '');
+/** As text, three strings each: every other way takes longer to write. */
+function describeMount(op: MountOp): string[] {
+  let flags = 0;
+  if (op.kind === 'bind') flags = (op.isWritable ? 1 : 0) | (op.canExec ? 2 : 0);
+  if (op.kind === 'tmpfs' && op.isShared) flags = 1;
+  const size = op.kind === 'tmpfs' ? op.sizeBytes : op.kind === 'proc' ? op.pidMax : 0;
+  const inodes = op.kind === 'tmpfs' ? op.inodes : 0;
+  const source = op.kind === 'bind' ? op.source : op.kind === 'symlink' ? op.target : '';
+  return [`${MOUNT_KIND[op.kind]} ${flags} ${size} ${inodes}`, source, 'path' in op ? op.path : ''];
 }
 
 function writeBoundary(writer: Writer, plan: LaunchPlan, filter: Uint8Array | null): void {
-  for (const op of plan.mounts) record(writer, RECORD.mount, () => writeMount(writer, op));
+  record(writer, RECORD.mounts, () => writer.strings(plan.mounts.flatMap(describeMount)));
   const { landlock } = plan;
   if (landlock) {
     record(writer, RECORD.landlock, () => {

@@ -5,6 +5,7 @@ import { findRepositoryRules } from '../../launch/repository.ts';
 import { runSandbox, type RunResult } from '../../launch/run.ts';
 import { findToolchainRules } from '../../launch/toolchain.ts';
 import { filterEnvironment } from '../../plan/environment.ts';
+import type { FileTree } from '../../plan/file-tree.ts';
 import type { LayerChoice } from '../../plan/layers.ts';
 import type { Plan } from '../../plan/make-plan.ts';
 import type { EnvRules, Limits, Policy, Variables } from '../../policy/policy.ts';
@@ -20,9 +21,15 @@ import { describeDegradations, makeBanner } from '../banner.ts';
 import { readCallerEnvironment } from '../caller-environment.ts';
 import { parseLayerChoice } from '../layer-choice.ts';
 import { loadRunPolicy, readVariables } from '../load-run-policy.ts';
+import type { FlagValues } from '../flag-values.ts';
 import type { ParsedCommand } from '../parse.ts';
 import { makeRefusalHints } from '../refusal-hints.ts';
-import { makeSummary, openSummary, writeSummary } from '../run-summary.ts';
+import {
+  makeFailureSummary,
+  makeSummary,
+  openSummary,
+  type SummaryTarget,
+} from '../run-summary.ts';
 import { VERSION } from '../version.ts';
 
 const NO_LAYERS: LayerChoice = { left: new Set(), landlockAbi: null };
@@ -122,7 +129,54 @@ function tellEnd(result: RunResult, policy: Policy, variables: Variables, comman
 }
 
 /** `assay sandbox`: one command inside the boundary. */
-export async function run({ flags, rest }: ParsedCommand): Promise<number> {
+export async function run(parsed: ParsedCommand): Promise<number> {
+  const summary = openSummary(parsed.flags.text('json'));
+  try {
+    return await runInside(parsed, summary);
+  } catch (error) {
+    if (error instanceof AssayError) summary?.write(makeFailureSummary(error));
+    throw error;
+  }
+}
+
+interface RunInput {
+  readonly command: string;
+  readonly flags: FlagValues;
+  readonly tree: FileTree;
+  readonly variables: Variables;
+  readonly callerEnv: Record<string, string>;
+}
+
+/** The policy that was asked for, with what the command line and the place add to it. */
+async function preparePolicy({
+  command,
+  flags,
+  tree,
+  variables,
+  callerEnv,
+}: RunInput): Promise<Policy> {
+  const quick = {
+    allowRead: flags.list('allow-read'),
+    allowWrite: flags.list('allow-write'),
+    deny: flags.list('deny'),
+    allowUnix: flags.list('allow-unix'),
+  };
+  const named = { policy: flags.text('policy'), preset: flags.text('preset'), quick };
+  const loaded = await loadRunPolicy(named, variables);
+  const { home, cwd } = variables;
+  const fs = [
+    ...loaded.fs,
+    ...findRepositoryRules(cwd),
+    ...findToolchainRules({ command, env: callerEnv, home, cwd, tree }),
+  ];
+  const limits = { ...loaded.limits, ...readLimits(flags) };
+  return { ...loaded, fs, env: readEnvRules(flags, loaded.env), limits };
+}
+
+async function runInside(
+  { flags, rest }: ParsedCommand,
+  summary: SummaryTarget | undefined,
+): Promise<number> {
   const [command] = rest;
   if (command === undefined || command === '')
     throw new AssayError('E_USAGE', 'Cannot run nothing: no command was given', {
@@ -130,44 +184,15 @@ export async function run({ flags, rest }: ParsedCommand): Promise<number> {
     });
   const isDryRun = flags.has('dry-run');
   const isQuiet = flags.has('quiet');
+  const isVerbose = flags.has('verbose');
   const tree = readHostTree();
   const variables = readVariables({ workdir: flags.text('workdir') }, tree);
-  const loaded = await loadRunPolicy(
-    {
-      policy: flags.text('policy'),
-      preset: flags.text('preset'),
-      quick: {
-        allowRead: flags.list('allow-read'),
-        allowWrite: flags.list('allow-write'),
-        deny: flags.list('deny'),
-        allowUnix: flags.list('allow-unix'),
-      },
-    },
-    variables,
-  );
   const callerEnv = readCallerEnvironment();
-  const policy: Policy = {
-    ...loaded,
-    fs: [
-      ...loaded.fs,
-      ...findRepositoryRules(variables.cwd),
-      ...findToolchainRules({
-        command,
-        env: callerEnv,
-        home: variables.home,
-        cwd: variables.cwd,
-        tree,
-      }),
-    ],
-    env: readEnvRules(flags, loaded.env),
-    limits: { ...loaded.limits, ...readLimits(flags) },
-  };
+  const policy = await preparePolicy({ command, flags, tree, variables, callerEnv });
   const environment = filterEnvironment({ env: callerEnv, rules: policy.env });
   const choice = isDryRun ? NO_LAYERS : parseLayerChoice(flags.text('layers'));
-  const summaryFd = openSummary(flags.text('json'));
   const announce = (plan: Plan): string => {
     insist(plan, flags, isDryRun);
-    const isVerbose = flags.has('verbose');
     if (!isQuiet)
       return makeBanner({
         version: VERSION,
@@ -182,17 +207,18 @@ export async function run({ flags, rest }: ParsedCommand): Promise<number> {
     return warnings.length > 0 ? `${warnings.join('\n')}\n` : '';
   };
   const env = addRunVariables(environment.env, variables, !isDryRun);
+  const host = guessFacts();
   const result = await runSandbox({
     argv: rest,
     env,
     policy,
     variables,
-    host: guessFacts(),
+    host,
     tree,
     choice,
     announce,
   });
-  writeSummary(summaryFd, makeSummary({ result, policy, variables, environment, isDryRun }));
+  summary?.write(makeSummary({ result, policy, variables, environment, isDryRun }));
   if (!isQuiet || result.execError !== undefined || result.setAside.length > 0)
     tellEnd(result, policy, variables, command);
   return result.exitCode;
