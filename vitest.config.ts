@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests that start sandboxes, compile C or measure time: one file at a time, after all others. */
+/** Tests that start sandboxes, compile C or measure time: two files at a time, after all others. */
 const SANDBOXED = [
   'test/e2e/**/*.test.ts',
   'test/cli/**/*.test.ts',
@@ -32,7 +32,7 @@ export default defineConfig({
           include: SANDBOXED,
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },

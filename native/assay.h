@@ -9,6 +9,7 @@
 
 #define PLAN_FD 3
 #define PATH_CAP 8192
+#define REPORT_CAP (512 * 1024) /* bytes of refusals in the report; the rest is only counted */
 
 enum namespace_bit { NS_USER = 1, NS_MOUNT = 2, NS_PID = 4, NS_IPC = 8, NS_NET = 16 };
 

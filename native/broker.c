@@ -178,7 +178,7 @@ struct broker *broker_start(struct plan *plan, int listener) {
   umask(b->launch_umask);
   if (!stat("/proc", &proc)) b->proc_dev = proc.st_dev;
   pthread_mutex_init(&b->lock, NULL);
-  pthread_mutex_init(&b->track_lock, NULL);
+  pthread_mutex_init(&b->names_lock, NULL);
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP); /* since 6.6 */
   start_receiver(b, false);
   return b;

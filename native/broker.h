@@ -10,18 +10,19 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
-#define MAX_GIT_DIRS 1024
+#define MAX_HELD 2048
 #define GUARD_RULE 0xfffffffeu /* refused by the git guard */
 #define NO_RULE 0xffffffffu    /* refused because nothing allows it */
 
-struct inode_id {
-  dev_t dev;
-  ino_t ino;
-};
-
-struct inode_set {
-  struct inode_id *items;
-  size_t count, cap;
+/* Files that the run made itself. Each is held open, so that its number cannot come to mean another file. */
+struct held_set {
+  struct held_file {
+    dev_t dev;
+    ino_t ino;
+    int fd;
+    bool is_born; /* for git directories: it was none before */
+  } items[MAX_HELD];
+  size_t count;
 };
 
 struct broker {
@@ -32,9 +33,9 @@ struct broker {
   atomic_bool is_gate_closed, is_umask_changed, is_parallel, has_second;
   atomic_ulong files_created, refusals;
   bool has_read_rules;
-  pthread_mutex_t lock, track_lock; /* the sets; the list of git directories */
-  struct inode_set created_configs, bound_sockets, git_dirs, born_git_dirs;
-  int git_dir_fds[MAX_GIT_DIRS];
+  pthread_mutex_t lock;       /* the sets */
+  pthread_mutex_t names_lock; /* no name changes while a new one is looked at */
+  struct held_set created_configs, bound_sockets, git_dirs;
   struct refusal_set *seen;
 };
 
@@ -85,8 +86,8 @@ bool guard_refuses(struct broker *b, const struct target *t);
 bool guard_refuses_removal(struct broker *b, const struct target *t);
 void guard_note(struct broker *b, const struct target *t);
 void guard_finish(struct broker *b);
-bool inode_set_has(struct broker *b, struct inode_set *set, const struct stat *st);
-void inode_set_add(struct broker *b, struct inode_set *set, const struct stat *st);
+bool is_held(struct broker *b, struct held_set *set, const struct stat *st);
+bool hold(struct broker *b, struct held_set *set, int at, const char *name, bool is_born);
 
 /* refusal.c */
 void note_refusal(struct broker *b, const char *op, const char *path, uint32_t rule, int error);

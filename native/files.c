@@ -45,7 +45,7 @@ static bool may_create(struct broker *b) {
 }
 
 /* A program that the host's root runs must not leave behind files that run with its rights for others. */
-static bool is_setuid_refused(const struct request *r, mode_t mode) { return r->broker->plan->uid == 0 && (mode & S_ISUID); }
+static bool is_setuid_refused(const struct request *r, mode_t mode) { return r->broker->plan->uid == 0 && (mode & (S_ISUID | S_ISGID)); }
 
 /* The kernel's own layers refused it. Ordinary permissions refuse too; those are the program's own business. */
 static void note_kernel_refusal(struct broker *b, const char *op, const char *path, uint32_t ops, int error) {
@@ -150,16 +150,24 @@ static int open_checked(const struct request *r, const struct open_call *call, c
   if (creates && !may_create(b)) return note_refusal(b, "limit-files", t->path, NO_RULE, EDQUOT), -EDQUOT;
   if (creates) use_umask_of(r);
   if (creates && is_setuid_refused(r, call->mode)) return note_refusal(b, "setuid", t->path, NO_RULE, EPERM), -EPERM;
-  int fd = open_target(r, call, t), error = fd < 0 ? -errno : 0;
+  /* Truncating waits until what was opened is known to be what was checked. */
+  struct open_call plain = *call;
+  bool truncates = t->exists && (call->flags & O_TRUNC) && (call->flags & O_ACCMODE) != O_RDONLY && S_ISREG(t->st.st_mode);
+  if (truncates) plain.flags &= ~O_TRUNC;
+  int fd = open_target(r, &plain, t), error = fd < 0 ? -errno : 0;
   if (error == -ELOOP && !(call->flags & O_NOFOLLOW)) return -EAGAIN;
   if (error == -EACCES && t->own_fd >= 0) return duplicate_own(r, call, t);
   if (error) return note_kernel_refusal(b, op, t->path, ops, error), error;
-  char now[PATH_CAP];
-  canonical_path(fd, now, sizeof now);
-  /* What was opened must be what was checked, wherever its directory was moved meanwhile. */
-  if (strcmp(now, t->path) && now[0] == '/' && (rule = find_refusal(b, now, ops))) {
+  struct target now = {.parent = -1, .object = fd, .own_fd = -1, .exists = true};
+  canonical_path(fd, now.path, sizeof now.path);
+  if (strcmp(now.path, t->path) && now.path[0] == '/' && !fstat(fd, &now.st) && (rule = refusal_of(b, &now, ops))) {
     close(fd);
-    return note_refusal(b, op, now, rule, EACCES), -EACCES;
+    return note_refusal(b, op, now.path, rule, EACCES), -EACCES;
+  }
+  if (truncates && ftruncate(fd, 0)) {
+    error = -errno;
+    close(fd);
+    return note_kernel_refusal(b, op, t->path, ops, error), error;
   }
   if (creates) guard_note(b, t);
   return fd;
@@ -284,7 +292,11 @@ static void change_one(const struct request *r, const char *op, int dirfd, uint6
     /* A symbolic link at the head of a protected name would stand in for a directory that holds one. */
     if (!rule && change == make_link) rule = find_rename_refusal(r->broker, t.path, t.path, true);
     if (rule && !(kind & CREATES && t.exists)) note_refusal(r->broker, op, t.path, rule, EACCES), error = -EACCES;
-    else error = kind & CREATES ? make_entry(r, &t, change) : change(r, &t);
+    else {
+      pthread_mutex_lock(&r->broker->names_lock);
+      error = kind & CREATES ? make_entry(r, &t, change) : change(r, &t);
+      pthread_mutex_unlock(&r->broker->names_lock);
+    }
     if (!rule) note_kernel_refusal(r->broker, op, t.path, OP_WRITE, error);
   }
   release(&t);
@@ -340,7 +352,9 @@ static void perform_rename(const struct request *r) {
   if (!error && (to.must_be_dir || from.must_be_dir) && !S_ISDIR(from.st.st_mode)) error = -ENOTDIR;
   if (!error) error = check_rename(r, &from, &to, flags & 2 /* EXCHANGE */);
   if (!error) {
+    pthread_mutex_lock(&r->broker->names_lock);
     error = syscall(SYS_renameat2, from.parent, from.name, to.parent, to.name, flags) ? -errno : 0;
+    pthread_mutex_unlock(&r->broker->names_lock);
     note_kernel_refusal(r->broker, "rename", is_covered(r->broker, from.path, OP_WRITE) ? to.path : from.path, OP_WRITE, error);
     if (!error) guard_note(r->broker, &to);
     if (!error && flags & 2) guard_note(r->broker, &from);
@@ -374,8 +388,10 @@ static void perform_link(const struct request *r) {
   }
   if (!error) {
     object_link(&from, link);
+    pthread_mutex_lock(&b->names_lock);
     if (S_ISLNK(from.st.st_mode)) error = linkat(from.parent, from.name, to.parent, to.name, 0) ? -errno : 0;
     else error = linkat(AT_FDCWD, link, to.parent, to.name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+    pthread_mutex_unlock(&b->names_lock);
     note_kernel_refusal(b, "link", to.path, OP_WRITE, error);
     if (!error) guard_note(b, &to);
   }
@@ -430,7 +446,7 @@ static int change_times(const struct request *r, struct target *t) {
 
 static int change_mode(const struct request *r, struct target *t, mode_t mode) {
   char link[32];
-  if (is_setuid_refused(r, mode)) return note_refusal(r->broker, "setuid", t->path, NO_RULE, EPERM), -EPERM;
+  if (!S_ISDIR(t->st.st_mode) && is_setuid_refused(r, mode)) return note_refusal(r->broker, "setuid", t->path, NO_RULE, EPERM), -EPERM;
   if (S_ISLNK(t->st.st_mode)) return -EOPNOTSUPP;
   object_link(t, link);
   return chmod(link, mode) ? -errno : 0;

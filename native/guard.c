@@ -3,130 +3,153 @@
 #define _GNU_SOURCE
 #include "broker.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-bool inode_set_has(struct broker *b, struct inode_set *set, const struct stat *st) {
-  bool found = false;
+static struct held_file *find_held(struct held_set *set, const struct stat *st) {
+  for (size_t i = 0; i < set->count; i++)
+    if (set->items[i].dev == st->st_dev && set->items[i].ino == st->st_ino) return &set->items[i];
+  return NULL;
+}
+
+bool is_held(struct broker *b, struct held_set *set, const struct stat *st) {
   pthread_mutex_lock(&b->lock);
-  for (size_t i = 0; i < set->count && !found; i++) found = set->items[i].dev == st->st_dev && set->items[i].ino == st->st_ino;
+  bool found = find_held(set, st) != NULL;
   pthread_mutex_unlock(&b->lock);
   return found;
 }
 
-void inode_set_add(struct broker *b, struct inode_set *set, const struct stat *st) {
-  if (inode_set_has(b, set, st)) return;
-  pthread_mutex_lock(&b->lock);
-  if (set->count == set->cap) {
-    size_t cap = set->cap ? set->cap * 2 : 64;
-    struct inode_id *items = realloc(set->items, cap * sizeof *items);
-    if (!items) _exit(125); /* without memory the guard cannot hold: nothing goes on */
-    set->items = items;
-    set->cap = cap;
-  }
-  set->items[set->count++] = (struct inode_id){st->st_dev, st->st_ino};
-  pthread_mutex_unlock(&b->lock);
-}
-
-static bool has_entry(const char *dir, size_t len, const char *name) {
-  char path[PATH_CAP];
+/* False when the set is full: then the file counts as one that was there before, which is the safe side. */
+bool hold(struct broker *b, struct held_set *set, int at, const char *name, bool is_born) {
   struct stat st;
-  int n = snprintf(path, sizeof path, "%.*s/%s", (int)len, dir, name);
-  return n > 0 && n < PATH_CAP && !lstat(path, &st);
+  int fd = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0 || fstat(fd, &st)) {
+    if (fd >= 0) close(fd);
+    return false;
+  }
+  pthread_mutex_lock(&b->lock);
+  struct held_file *known = find_held(set, &st);
+  bool fits = known || set->count < MAX_HELD;
+  if (known) known->is_born |= is_born;
+  else if (fits) set->items[set->count++] = (struct held_file){st.st_dev, st.st_ino, fd, is_born};
+  pthread_mutex_unlock(&b->lock);
+  if (known || !fits) close(fd);
+  return fits;
 }
 
-static bool is_git_dir(const char *dir, size_t len) {
-  return has_entry(dir, len, "HEAD") && (has_entry(dir, len, "objects") || has_entry(dir, len, "commondir"));
+/* ---- what a directory is ---- */
+
+/* Anything but a clear "no" is a yes: a name that cannot be looked up must not open the guard. */
+static bool has_entry(int dir, const char *name) {
+  struct stat st;
+  return !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || (errno != ENOENT && errno != ENOTDIR);
+}
+
+static bool is_git_dir(int dir) { return has_entry(dir, "HEAD") && (has_entry(dir, "objects") || has_entry(dir, "commondir")); }
+
+/* The directory `levels` above the one that holds the target. By descriptor, since names may change meanwhile. */
+static int open_above(const struct target *t, size_t levels) {
+  char up[PATH_CAP] = ".", path[PATH_CAP];
+  if (levels * 3 + 2 >= sizeof up) return -1;
+  for (size_t i = 0; i < levels; i++) strcat(up, "/..");
+  if (t->parent >= 0) return openat(t->parent, up, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  snprintf(path, sizeof path, "%s", t->path); /* reached by a descriptor link: only the path is known */
+  for (size_t i = 0; i <= levels; i++) {
+    char *slash = strrchr(path, '/');
+    if (slash) *slash = 0;
+  }
+  return open(path[0] ? path : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static size_t count_slashes(const char *text) {
+  size_t count = 0;
+  for (; *text; text++) count += *text == '/';
+  return count;
 }
 
 /* `…/hooks` or `…/hooks/…` with a git directory above it. */
-static bool is_hook(const char *path) {
-  for (const char *at = path; (at = strstr(at, "/hooks")); at += 6)
-    if ((at[6] == 0 || at[6] == '/') && is_git_dir(path, (size_t)(at - path))) return true;
+static bool is_hook(const struct target *t) {
+  for (const char *at = t->path; (at = strstr(at, "/hooks")); at += 6) {
+    if (at[6] != 0 && at[6] != '/') continue;
+    int dir = open_above(t, count_slashes(at + 1));
+    bool is_guarded = dir < 0 || is_git_dir(dir);
+    if (dir >= 0) close(dir);
+    if (is_guarded) return true;
+  }
   return false;
 }
-
-static bool is_config_name(const char *name) { return !strcmp(name, "config") || !strcmp(name, "config.worktree"); }
 
 static const char *last_name(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? slash + 1 : "";
 }
 
-static bool stat_dir_of(const char *path, struct stat *st) {
-  char dir[PATH_CAP];
-  size_t len = (size_t)(last_name(path) - path);
-  if (len < 2 || len >= sizeof dir) return false;
-  memcpy(dir, path, len - 1);
-  dir[len - 1] = 0;
-  return !stat(dir, st);
-}
-
-static bool is_guarded(struct broker *b, const char *path) {
+static bool is_guarded_place(struct broker *b, const char *path) {
   return (b->plan->flags & PLAN_GIT_GUARD) && path[0] == '/' && !is_in_private_tmp(b, path);
 }
 
 /* In a git directory that was there before the run? */
-static bool is_in_old_git_dir(struct broker *b, const char *path) {
-  struct stat dir;
-  const char *name = last_name(path);
-  return name > path + 1 && is_git_dir(path, (size_t)(name - path - 1)) && stat_dir_of(path, &dir) && !inode_set_has(b, &b->born_git_dirs, &dir);
+static bool is_in_old_git_dir(struct broker *b, const struct target *t) {
+  struct stat st;
+  int dir = open_above(t, 0);
+  if (dir < 0) return true;
+  pthread_mutex_lock(&b->lock);
+  struct held_file *known = fstat(dir, &st) ? NULL : find_held(&b->git_dirs, &st);
+  bool is_born = known && known->is_born;
+  pthread_mutex_unlock(&b->lock);
+  bool is_old = !is_born && is_git_dir(dir);
+  close(dir);
+  return is_old;
 }
 
-/* The path decides, not how it was reached: a descriptor link has no name of its own. */
+static bool is_config_name(const char *name) { return !strcmp(name, "config") || !strcmp(name, "config.worktree"); }
+
+/* What makes a directory a git directory. */
+static bool is_mark(const char *name) { return !strcmp(name, "HEAD") || !strcmp(name, "objects") || !strcmp(name, "commondir"); }
+
+/* ---- what is refused ---- */
+
 bool guard_refuses(struct broker *b, const struct target *t) {
-  if (!is_guarded(b, t->path)) return false;
-  if (is_hook(t->path)) return true;
+  if (!is_guarded_place(b, t->path)) return false;
+  if (is_hook(t)) return true;
   const char *name = last_name(t->path);
-  if (!strcmp(name, ".git")) return t->exists && !S_ISDIR(t->st.st_mode) && !inode_set_has(b, &b->created_configs, &t->st);
+  /* Without room to remember another git directory, none is made. */
+  if (is_mark(name) && !t->exists && b->git_dirs.count >= MAX_HELD) return true;
+  if (!strcmp(name, ".git")) return t->exists && !S_ISDIR(t->st.st_mode) && !is_held(b, &b->created_configs, &t->st);
   if (!is_config_name(name) && strcmp(name, "commondir")) return false;
-  if (t->exists && inode_set_has(b, &b->created_configs, &t->st)) return false;
-  return is_in_old_git_dir(b, t->path);
+  if (t->exists && is_held(b, &b->created_configs, &t->st)) return false;
+  return is_in_old_git_dir(b, t);
 }
 
 /* What makes a directory a git directory stays while the guard needs it to tell. It may be replaced, as git does. */
 bool guard_refuses_removal(struct broker *b, const struct target *t) {
-  const char *name = last_name(t->path);
-  if (!is_guarded(b, t->path)) return false;
-  return (!strcmp(name, "HEAD") || !strcmp(name, "objects") || !strcmp(name, "commondir")) && is_in_old_git_dir(b, t->path);
+  return is_guarded_place(b, t->path) && is_mark(last_name(t->path)) && is_in_old_git_dir(b, t);
 }
 
-static void track_git_dir(struct broker *b, const struct target *t) {
-  struct stat dir;
-  if (fstat(t->parent, &dir)) return;
-  pthread_mutex_lock(&b->track_lock);
-  if (!inode_set_has(b, &b->git_dirs, &dir)) {
-    int copy = fcntl(t->parent, F_DUPFD_CLOEXEC, 0);
-    if (copy < 0 || b->git_dirs.count >= MAX_GIT_DIRS) _exit(125);
-    inode_set_add(b, &b->git_dirs, &dir);
-    b->git_dir_fds[b->git_dirs.count - 1] = copy;
-  }
-  pthread_mutex_unlock(&b->track_lock);
+/* ---- what is remembered ---- */
+
+static void report_git_dir(int fd, bool is_born) {
+  char path[PATH_CAP], quoted[PATH_CAP * 6];
+  canonical_path(fd, path, sizeof path);
+  report_json_string(quoted, sizeof quoted, path, strlen(path));
+  report_line("{\"gitDir\":\"%s\",\"born\":%s}", quoted, is_born ? "true" : "false");
 }
 
-/* After something was created or renamed to this name. */
+/* After something was created or renamed to this name. Reported at once, so that no later failure loses it. */
 void guard_note(struct broker *b, const struct target *t) {
-  struct stat st;
   if (!(b->plan->flags & PLAN_GIT_GUARD) || t->parent < 0 || is_in_private_tmp(b, t->path)) return;
-  /* Any of these may be what turns a directory into a git directory. */
-  bool is_head = !strcmp(t->name, "HEAD") || !strcmp(t->name, "objects") || !strcmp(t->name, "refs") || !strcmp(t->name, "commondir");
-  if (!is_head && !is_config_name(t->name) && strcmp(t->name, "commondir") && strcmp(t->name, ".git")) return;
-  if (fstatat(t->parent, t->name, &st, AT_SYMLINK_NOFOLLOW)) return;
-  struct stat dir;
-  if (!strcmp(t->name, "HEAD") && !t->exists && !fstat(t->parent, &dir)) inode_set_add(b, &b->born_git_dirs, &dir);
-  if (is_head || is_config_name(t->name)) track_git_dir(b, t);
-  if (strcmp(t->name, "HEAD")) inode_set_add(b, &b->created_configs, &st);
+  bool is_config = is_config_name(t->name) || !strcmp(t->name, "commondir");
+  if (is_config || !strcmp(t->name, ".git")) hold(b, &b->created_configs, t->parent, t->name, false);
+  if (!is_mark(t->name) && !is_config && strcmp(t->name, "refs")) return;
+  struct stat st;
+  bool is_new = !fstat(t->parent, &st) && !is_held(b, &b->git_dirs, &st), is_born = is_mark(t->name) && !t->exists;
+  if (hold(b, &b->git_dirs, t->parent, ".", is_born) && (is_new || is_born)) report_git_dir(t->parent, is_born);
 }
 
 /* The directories are held open, so a repository that was moved is reported where it is now. */
 void guard_finish(struct broker *b) {
-  for (size_t i = 0; i < b->git_dirs.count; i++) {
-    char path[PATH_CAP], quoted[PATH_CAP * 6];
-    canonical_path(b->git_dir_fds[i], path, sizeof path);
-    report_json_string(quoted, sizeof quoted, path, strlen(path));
-    report_line("{\"gitDir\":\"%s\"}", quoted);
-  }
+  for (size_t i = 0; i < b->git_dirs.count; i++) report_git_dir(b->git_dirs.items[i].fd, b->git_dirs.items[i].is_born);
 }

@@ -112,7 +112,7 @@ static _Noreturn void run_program(struct plan *plan, int sock) {
   _exit(error == ENOENT || error == ENOTDIR ? 127 : 126);
 }
 
-/* ---- ending the tree where there is no pid namespace ---- */
+/* ---- ending the tree ---- */
 
 static pid_t parent_of(const char *pid) {
   char path[64], text[512];
@@ -141,11 +141,10 @@ static void kill_children_once(void) {
 }
 
 static void end_tree(const struct plan *plan, struct broker *broker) {
-  if (plan->namespaces & NS_PID) return;
   if (broker) broker_close_gate(broker);
   for (int round = 0; round < 2000; round++) {
-    /* A Landlock domain with scoped signals reaches exactly the processes inside it. */
-    if (plan->ll_scope & 2) kill(-1, SIGKILL);
+    /* A pid namespace, or a Landlock domain with scoped signals, holds exactly the processes inside. */
+    if (plan->namespaces & NS_PID || plan->ll_scope & 2) kill(-1, SIGKILL);
     else kill_children_once();
     pid_t pid;
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
@@ -226,6 +225,14 @@ static void confine(struct plan *plan) {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* out of reach of ptrace and /proc for what runs inside */
 }
 
+/* The guard holds what the run made by descriptor. */
+static void raise_open_files(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit)) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 _Noreturn void run_keeper(struct plan *plan, struct keeper_pipes pipes) {
   struct keeper keeper = {.plan = plan, .pipes = pipes};
   int pair[2];
@@ -240,6 +247,7 @@ _Noreturn void run_keeper(struct plan *plan, struct keeper_pipes pipes) {
   if (!keeper.program) run_program(plan, pair[1]);
   close(pair[1]);
   if (plan->flags & PLAN_NOTIFY) {
+    raise_open_files(); /* after the fork: the program keeps its own limit */
     int listener = receive_descriptor(pair[0]);
     if (listener < 0) _exit(125); /* the program's side has said why */
     keeper.broker = broker_start(plan, listener);

@@ -15,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -22,6 +23,7 @@
 
 #define PARENT_DIED SIGRTMIN
 #define SAMPLE_MS 100
+#define KEEPER_GRACE_MS 3000
 
 struct terminal {
   int fd;
@@ -34,8 +36,8 @@ struct supervisor {
   struct terminal terminal;
   pid_t keeper;
   int to_keeper, from_keeper, signals;
-  uint64_t started_ms, term_at_ms, sampled_ms;
-  bool is_timed_out, has_status;
+  uint64_t started_ms, term_at_ms, kill_at_ms, sampled_ms;
+  bool is_timed_out, has_status, is_stopped;
   const char *limit;
   int status;
 };
@@ -72,9 +74,10 @@ static void command_keeper(struct supervisor *s, char kind, int value) {
   (void)sent; /* a keeper that is gone is seen by the wait */
 }
 
+/* The keeper ends the tree and says what is to be said; if it does not, it goes, and a pid namespace with it. */
 static void kill_everything(struct supervisor *s) {
-  if (s->plan.namespaces & NS_PID) kill(s->keeper, SIGKILL);
-  else command_keeper(s, 'Z', 0);
+  command_keeper(s, 'Z', 0);
+  if (!s->kill_at_ms) s->kill_at_ms = now_ms() + KEEPER_GRACE_MS;
 }
 
 static int watch_signals(void) {
@@ -130,12 +133,12 @@ static void start_keeper(struct supervisor *s) {
   }
 }
 
-/* The program stopped itself or was stopped by the terminal: the whole job stops, so that the shell takes over. */
+/* The program stopped itself or was stopped by the terminal: assay stops, so that the shell takes over. The supervisor
+   does not: it has the clock. */
 static void stop_with_program(struct supervisor *s) {
   if (s->terminal.fd < 0) return;
+  s->is_stopped = true;
   kill(getppid(), SIGSTOP);
-  kill(getpid(), SIGSTOP);
-  command_keeper(s, 'K', SIGCONT);
 }
 
 static void hear_keeper(struct supervisor *s) {
@@ -157,6 +160,7 @@ static void hear_signals(struct supervisor *s) {
   while (read(s->signals, &info, sizeof info) == sizeof info) {
     int sig = (int)info.ssi_signo;
     if (sig == PARENT_DIED) kill_everything(s);
+    else if (sig == SIGCONT && s->is_stopped) s->is_stopped = false, command_keeper(s, 'K', SIGCONT);
     else if (sig == SIGINT || sig == SIGQUIT ? info.ssi_code <= 0 : sig == SIGTERM || sig == SIGHUP || sig == SIGUSR1 || sig == SIGUSR2)
       command_keeper(s, 'K', sig);
   }
@@ -164,6 +168,7 @@ static void hear_signals(struct supervisor *s) {
 
 static void keep_time(struct supervisor *s) {
   uint64_t now = now_ms();
+  if (s->kill_at_ms && now >= s->kill_at_ms) kill(s->keeper, SIGKILL);
   if (s->term_at_ms && now >= s->term_at_ms + s->plan.grace_ms) {
     kill_everything(s);
     s->term_at_ms = UINT64_MAX / 2;
@@ -190,6 +195,7 @@ static int next_wait_ms(const struct supervisor *s, bool has_soft) {
     if (left < wait) wait = left;
   }
   if (s->is_timed_out && s->plan.grace_ms < wait) wait = s->plan.grace_ms;
+  if (s->kill_at_ms && wait > SAMPLE_MS) wait = SAMPLE_MS;
   return wait == UINT64_MAX ? -1 : (int)(wait > 60000 ? 60000 : wait + 1);
 }
 
@@ -222,11 +228,18 @@ static int report_end(struct supervisor *s) {
   return code;
 }
 
+/* Room for the report, whatever the program does to the disk. Not every file system can promise that. */
+static void reserve_report(void) {
+  struct stat st;
+  if (!fstat(PLAN_FD, &st)) fallocate(PLAN_FD, FALLOC_FL_KEEP_SIZE, st.st_size, REPORT_CAP * 2);
+}
+
 static int run(void) {
   struct supervisor s = {.started_ms = now_ms(), .sampled_ms = now_ms()};
   syscall(SYS_close_range, (unsigned)PLAN_FD + 1, ~0u, 0u);
   if (fcntl(PLAN_FD, F_SETFL, O_APPEND) || fcntl(PLAN_FD, F_SETFD, FD_CLOEXEC)) return 125;
   plan_read(&s.plan, PLAN_FD);
+  reserve_report();
   prctl(PR_SET_PDEATHSIG, PARENT_DIED, 0, 0, 0);
   if ((uint32_t)getppid() != s.plan.parent_pid) die("supervisor", "assay is gone");
   uint32_t abi = (uint32_t)landlock_abi();

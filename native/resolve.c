@@ -63,11 +63,21 @@ int fetch_descriptor(const struct request *r, int fd) {
   return copy < 0 ? -error : copy;
 }
 
+/* The kernel marks a name that is gone. Rules are about the name, unless a file is really called like that. */
+static void strip_deleted(int fd, char *path, ssize_t len) {
+  const ssize_t mark = sizeof " (deleted)" - 1;
+  struct stat held, named;
+  if (len <= mark || strcmp(path + len - mark, " (deleted)") || path[0] != '/' || !strncmp(path, "/memfd:", 7)) return;
+  bool is_called_so = !lstat(path, &named) && !fstat(fd, &held) && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+  if (!is_called_so) path[len - mark] = 0;
+}
+
 void canonical_path(int fd, char *out, size_t cap) {
   char link[32];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   ssize_t len = readlink(link, out, cap - 1);
   out[len > 0 ? len : 0] = 0;
+  strip_deleted(fd, out, len);
 }
 
 /* Where a relative path starts: the caller's directory or descriptor. AT_FDCWD for absolute paths. */

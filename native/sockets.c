@@ -40,7 +40,7 @@ static int domain_of(int sock) {
   return getsockopt(sock, SOL_SOCKET, SO_DOMAIN, &domain, &size) ? -errno : domain;
 }
 
-/* Sockets that the run made itself, or in its private tmp, are its own; any other must be named by the policy. */
+/* Sockets that the run made itself are its own; any other must be named by the policy, wherever it is now. */
 static int connect_pathname(const struct request *r, int sock, const char *path) {
   struct broker *b = r->broker;
   struct target t;
@@ -49,7 +49,7 @@ static int connect_pathname(const struct request *r, int sock, const char *path)
   int error = resolve(r, base, path, FOLLOW, &t);
   if (error) return error;
   if (!t.exists) error = -ENOENT;
-  bool is_ours = !error && (is_in_private_tmp(b, t.path) || inode_set_has(b, &b->bound_sockets, &t.st));
+  bool is_ours = !error && is_held(b, &b->bound_sockets, &t.st);
   uint32_t rule = error ? 0 : find_refusal(b, t.path, OP_CONNECT);
   /* What is no socket refuses by itself. */
   if (!error && !rule && S_ISSOCK(t.st.st_mode) && !is_ours && !is_covered(b, t.path, OP_CONNECT)) rule = NO_RULE;
@@ -81,6 +81,24 @@ void perform_connect(const struct request *r) {
   answer(r, 0, error);
 }
 
+/* In the directory that was checked, which this thread enters. Nothing is renamed until the new socket is known. */
+static int bind_at(const struct request *r, int sock, const struct target *t) {
+  struct broker *b = r->broker;
+  char link[32];
+  union address own = {.un = {.sun_family = AF_UNIX}};
+  snprintf(link, sizeof link, "/proc/self/fd/%d", t->parent);
+  if (strlen(t->name) >= sizeof own.un.sun_path) return -EINVAL;
+  strcpy(own.un.sun_path, t->name);
+  if (chdir(link)) return -errno;
+  use_umask_of(r);
+  pthread_mutex_lock(&b->names_lock);
+  int error = bind(sock, &own.any, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(t->name) + 1)) ? -errno : 0;
+  if (!error) hold(b, &b->bound_sockets, t->parent, t->name, false);
+  pthread_mutex_unlock(&b->names_lock);
+  if (!error) guard_note(b, t);
+  return error;
+}
+
 void perform_bind(const struct request *r) {
   union address address;
   socklen_t len;
@@ -94,16 +112,12 @@ void perform_bind(const struct request *r) {
   } else {
     copy_socket_path(&address, len, path);
     int base = open_base(r, AT_FDCWD, path);
-    error = base < 0 ? base : fchdir(base) ? -errno : 0; /* this thread has a directory of its own */
-    if (base >= 0 && !error) error = resolve(r, base, path, 0, &t);
+    error = base < 0 ? base : resolve(r, base, path, NAME_ONLY, &t);
     uint32_t rule = error ? 0 : refusal_of(r->broker, &t, OP_WRITE);
     if (rule) note_refusal(r->broker, "bind", t.path, rule, EACCES), error = -EACCES;
-    if (!error && t.exists) error = -EADDRINUSE;
-    if (!error) {
-      use_umask_of(r);
-      error = bind(sock, &address.any, len) ? -errno : 0;
-    }
-    if (!error && !fstatat(t.parent, t.name, &t.st, AT_SYMLINK_NOFOLLOW)) inode_set_add(r->broker, &r->broker->bound_sockets, &t.st);
+    if (!error && (t.exists || !t.name[0])) error = -EADDRINUSE;
+    if (!error && t.must_be_dir) error = -ENOENT;
+    if (!error) error = bind_at(r, sock, &t);
     if (error == -EACCES && !rule) note_refusal(r->broker, "bind", t.path, NO_RULE, EACCES);
     release(&t);
   }

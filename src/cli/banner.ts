@@ -1,3 +1,4 @@
+import { toPrintable } from '../core/printable.ts';
 import type { FilteredEnvironment } from '../plan/environment.ts';
 import type { Plan } from '../plan/make-plan.ts';
 import type { Policy, Variables } from '../policy/policy.ts';
@@ -80,7 +81,7 @@ export function makeBanner(input: BannerInput): string {
   if (plan.limits.reports.length > 0) lines.push(`Limits:  ${listLimits(plan)}`);
   lines.push(`Workdir: ${variables.cwd}`, `Tmp:     ${variables.tmpdir}`, RULE);
   lines.push(...describeDegradations(plan, isDryRun), ...plan.notes.map((note) => `NOTE: ${note}`));
-  return `${lines.join('\n')}\n`;
+  return `${lines.map(toPrintable).join('\n')}\n`;
 }
 
 function listEnvironment({ passed, scrubbed, stripped }: FilteredEnvironment): string[] {

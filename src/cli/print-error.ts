@@ -1,4 +1,5 @@
 import { AssayError } from '../core/errors.ts';
+import { toPrintableLines } from '../core/printable.ts';
 import { PolicyError, type PolicyProblem } from '../policy/problems.ts';
 
 export interface ErrorView {
@@ -25,14 +26,14 @@ export function renderError(error: AssayError, { isColored, isDebug }: ErrorView
   const paint = (code: number, text: string): string =>
     isColored ? `\u001b[${code}m${text}\u001b[0m` : text;
   const lines = listProblems(error).flatMap(({ message, at, snippet, hint }) => {
-    const problem = [`${paint(31, 'assay:')} ${sanitize(message)}`];
-    if (at) problem.push(paint(2, sanitize(`  at ${at.file}:${at.line}:${at.column}`)));
-    if (snippet !== undefined) problem.push(sanitize(snippet).replace(/^/gm, '    '));
-    if (hint !== undefined) problem.push(`${paint(36, 'hint:')} ${sanitize(hint)}`);
+    const problem = [`${paint(31, 'assay:')} ${toPrintableLines(message)}`];
+    if (at) problem.push(paint(2, toPrintableLines(`  at ${at.file}:${at.line}:${at.column}`)));
+    if (snippet !== undefined) problem.push(toPrintableLines(snippet).replace(/^/gm, '    '));
+    if (hint !== undefined) problem.push(`${paint(36, 'hint:')} ${toPrintableLines(hint)}`);
     return problem;
   });
   lines.push(error.code);
-  if (isDebug) lines.push(sanitize(describeStack(error)));
+  if (isDebug) lines.push(toPrintableLines(describeStack(error)));
   return `${lines.join('\n')}\n`;
 }
 
@@ -55,13 +56,4 @@ function describeStack(error: Error): string {
   const stack = error.stack ?? '';
   const { cause } = error;
   return cause instanceof Error ? `${stack}\ncaused by ${describeStack(cause)}` : stack;
-}
-
-/** Names of files come from the workspace: an escape sequence in one must not reach the terminal. */
-function sanitize(text: string): string {
-  return text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (character) =>
-    character === '\n' || character === '\t'
-      ? character
-      : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }

@@ -1,92 +1,113 @@
-import { lstatSync, readdirSync, readFileSync, renameSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync, renameSync, unlinkSync } from 'node:fs';
+import { isHarmlessGitConfig } from './git-config.ts';
+
+/** A git directory that the run wrote to. Its path is bytes, not text: a name need not be UTF-8. */
+export interface GitDir {
+  readonly path: Buffer;
+  /** It was no git directory before the run, so nothing in it is older than that. */
+  readonly isBorn: boolean;
+}
 
 /** A file that would have made git run a program, moved out of git's way. */
 export interface SetAside {
   readonly path: string;
-  readonly movedTo: string;
-  /** The settings or the kind of file that made it dangerous. */
+  /** Where it is now; null when it could not be moved and was removed, or is still there (then `problem` says so). */
+  readonly movedTo: string | null;
+  /** What made it dangerous. */
   readonly because: string;
+  readonly problem?: string | undefined;
 }
 
-/** Settings that name a program for git to run, in the lower case in which git compares them. */
-const PROGRAM_SETTINGS: readonly RegExp[] = [
-  /^core\.(fsmonitor|hookspath|sshcommand|editor|pager|gitproxy|askpass|alternaterefscommand)$/,
-  /^(pager|alias|gpg|credential|difftool|mergetool|trailer|sendemail|browser|man|guitool)\./,
-  /^(sequence\.editor|diff\.external|interactive\.difffilter|uploadpack\.packobjectshook|init\.templatedir)$/,
-  /^(diff\..*\.(textconv|command)|merge\..*\.driver|filter\..*\.(clean|smudge|process))$/,
-  /^(credential(\..*)?\.helper|gpg(\..*)?\.program|remote\..*\.(uploadpack|receivepack|vcs|proxy)|submodule\..*\.update)$/,
-  /^include(if\..*)?\.path$/,
-  /^protocol\.ext\.allow$/,
-];
+function join(dir: Buffer, name: Buffer | string): Buffer {
+  return Buffer.concat([dir, Buffer.from('/'), Buffer.from(name)]);
+}
 
-/** `section.key` of every setting in a git configuration, without interpreting values. */
-export function listGitSettings(text: string): string[] {
-  const names: string[] = [];
-  let section = '';
-  // A backslash at the end of a line continues the value on the next.
-  for (const raw of text.replaceAll(/\\\r?\n/g, ' ').split(/\r?\n/)) {
-    let line = raw.trim();
-    const header = /^\[\s*([-.\w]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line);
-    if (header) {
-      section =
-        (header[1] ?? '').toLowerCase() +
-        (header[2] === undefined ? '' : `.${header[2].toLowerCase()}`);
-      line = line.slice(header[0].length).trim();
-    }
-    const key = /^([A-Za-z][-\w]*)\s*(?:=|$|[#;])/.exec(line);
-    if (key) names.push(`${section}.${(key[1] ?? '').toLowerCase()}`);
-    else if (line && !/^[#;]/.test(line) && !header) names.push('unreadable.line');
+function look(path: Buffer): ReturnType<typeof lstatSync> | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined; // not there, or not to be looked at: then git cannot read it either
   }
-  return names;
 }
 
-export function findProgramSettings(text: string): string[] {
-  return listGitSettings(text).filter(
-    (name) => name === 'unreadable.line' || PROGRAM_SETTINGS.some((pattern) => pattern.test(name)),
-  );
+function setAside(path: Buffer, because: string): SetAside {
+  // A name that nobody can have taken beforehand.
+  const target = Buffer.concat([
+    path,
+    Buffer.from(`.assay-set-aside-${randomBytes(6).toString('hex')}`),
+  ]);
+  const shown = path.toString();
+  try {
+    renameSync(path, target);
+    return { path: shown, movedTo: target.toString(), because };
+  } catch (error) {
+    return removeInstead(path, because, error as Error);
+  }
 }
 
-function isChangedSince(path: string, sinceMs: number): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  return found !== undefined && found.ctimeMs >= sinceMs;
+function removeInstead(path: Buffer, because: string, error: Error): SetAside {
+  const shown = path.toString();
+  try {
+    unlinkSync(path);
+    return { path: shown, movedTo: null, because };
+  } catch {
+    return { path: shown, movedTo: null, because, problem: `it is still there: ${error.message}` };
+  }
 }
 
-function setAside(path: string, because: string): SetAside {
-  const movedTo = `${path}.assay-set-aside`;
-  renameSync(path, movedTo);
-  return { path, movedTo, because };
+/** Did it appear or change during the run? In a directory that was born in the run, everything counts. */
+function isOfThisRun(path: Buffer, { isBorn }: GitDir, sinceMs: number): boolean {
+  const found = look(path);
+  return found !== undefined && (isBorn || Number(found.ctimeMs) >= sinceMs);
 }
 
-function checkConfig(path: string, sinceMs: number): SetAside[] {
-  if (!isChangedSince(path, sinceMs)) return [];
-  if (!lstatSync(path).isFile()) return [setAside(path, 'not a plain file')];
-  const found = findProgramSettings(readFileSync(path, 'utf8'));
-  return found.length > 0 ? [setAside(path, [...new Set(found)].join(', '))] : [];
+function checkConfig(dir: GitDir, name: string, sinceMs: number): SetAside[] {
+  const path = join(dir.path, name);
+  if (!isOfThisRun(path, dir, sinceMs)) return [];
+  if (!look(path)?.isFile()) return [setAside(path, 'not a plain file')];
+  const reason = isHarmlessGitConfig(readFileSync(path, 'latin1'));
+  return reason === undefined ? [] : [setAside(path, reason)];
 }
 
-function checkHooks(dir: string, sinceMs: number): SetAside[] {
-  const found = lstatSync(dir, { throwIfNoEntry: false });
+function checkHooks(dir: GitDir, sinceMs: number): SetAside[] {
+  const hooks = join(dir.path, 'hooks');
+  const found = look(hooks);
   if (!found) return [];
   if (!found.isDirectory())
-    return isChangedSince(dir, sinceMs) ? [setAside(dir, 'not a directory')] : [];
-  return readdirSync(dir)
-    .filter((name) => !name.endsWith('.sample') && !name.endsWith('.assay-set-aside'))
-    .map((name) => join(dir, name))
-    .filter((path) => isChangedSince(path, sinceMs))
+    return isOfThisRun(hooks, dir, sinceMs) ? [setAside(hooks, 'not a directory')] : [];
+  return readdirSync(hooks, { encoding: 'buffer' })
+    .filter((name) => !name.includes('.sample') && !name.includes('.assay-set-aside-'))
+    .map((name) => join(hooks, name))
+    .filter((path) => isOfThisRun(path, dir, sinceMs))
     .map((path) => setAside(path, 'git hook'));
 }
 
+function checkDir(dir: GitDir, sinceMs: number): SetAside[] {
+  if (!look(dir.path)?.isDirectory()) return [];
+  try {
+    return [
+      ...checkConfig(dir, 'config', sinceMs),
+      ...checkConfig(dir, 'config.worktree', sinceMs),
+      ...checkHooks(dir, sinceMs),
+    ];
+  } catch (error) {
+    const problem = `it could not be looked at: ${(error as Error).message}`;
+    return [
+      { path: dir.path.toString(), movedTo: null, because: 'git directory of this run', problem },
+    ];
+  }
+}
+
 /**
- * Looks at the git directories whose HEAD the run wrote: settings and hooks that appeared during the run and that would
- * make git run a program, outside, later.
+ * Looks at the git directories that the run wrote to: settings and hooks that appeared during the run and that would
+ * make git run a program, outside, later. What is wrong with one never keeps the others from being looked at.
  */
-export function setAsideGitPrograms(dirs: readonly string[], sinceMs: number): SetAside[] {
-  return dirs
-    .filter((dir) => lstatSync(dir, { throwIfNoEntry: false })?.isDirectory())
-    .flatMap((dir) => [
-      ...checkConfig(join(dir, 'config'), sinceMs),
-      ...checkConfig(join(dir, 'config.worktree'), sinceMs),
-      ...checkHooks(join(dir, 'hooks'), sinceMs),
-    ]);
+export function setAsideGitPrograms(dirs: readonly GitDir[], sinceMs: number): SetAside[] {
+  const known = new Map<string, GitDir>();
+  for (const dir of dirs) {
+    const key = dir.path.toString('latin1');
+    known.set(key, { path: dir.path, isBorn: dir.isBorn || known.get(key)?.isBorn === true });
+  }
+  return [...known.values()].flatMap((dir) => checkDir(dir, sinceMs));
 }

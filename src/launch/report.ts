@@ -1,3 +1,5 @@
+import type { GitDir } from './git-aftermath.ts';
+
 /** What the helper wrote behind the plan, line by line. */
 export interface HelperReport {
   /** The step that failed before the program started. */
@@ -12,7 +14,9 @@ export interface HelperReport {
   readonly refusalCount: number;
   /** Paths that are not there inside. */
   readonly absent: readonly string[];
-  readonly gitDirs: readonly string[];
+  readonly gitDirs: readonly GitDir[];
+  /** Lines that could not be read: what they said is lost. */
+  readonly damagedLines: number;
 }
 
 export interface HelperEnd {
@@ -42,6 +46,7 @@ interface Line {
   readonly refusals?: number;
   readonly absent?: string;
   readonly gitDir?: string;
+  readonly born?: boolean;
 }
 
 /** Names are bytes; the helper escapes each byte outside ASCII as one code unit, and this puts them together again. */
@@ -49,17 +54,31 @@ function decodeBytes(text: string): string {
   return Buffer.from(text, 'latin1').toString('utf8');
 }
 
+/** A full disk can cut a line short; the others still count. */
+function readLine(raw: string): Line | undefined {
+  try {
+    return JSON.parse(raw) as Line;
+  } catch {
+    return undefined;
+  }
+}
+
 export function parseReport(text: string): HelperReport {
   const report = {
     refusals: [] as RefusalLine[],
     refusalCount: 0,
     absent: [] as string[],
-    gitDirs: [] as string[],
+    gitDirs: [] as GitDir[],
+    damagedLines: 0,
   };
   let rest: Pick<HelperReport, 'failed' | 'abi' | 'execErrno' | 'end'> = {};
   for (const raw of text.split('\n')) {
     if (!raw) continue;
-    const line = JSON.parse(raw) as Line;
+    const line = readLine(raw);
+    if (!line) {
+      report.damagedLines += 1;
+      continue;
+    }
     if (line.failed !== undefined && !rest.failed)
       rest = {
         ...rest,
@@ -72,7 +91,8 @@ export function parseReport(text: string): HelperReport {
       report.refusals.push({ ...line.refused, path: decodeBytes(line.refused.path) });
     if (line.refusals !== undefined) report.refusalCount = line.refusals;
     if (line.absent !== undefined) report.absent.push(decodeBytes(line.absent));
-    if (line.gitDir !== undefined) report.gitDirs.push(decodeBytes(line.gitDir));
+    if (line.gitDir !== undefined)
+      report.gitDirs.push({ path: Buffer.from(line.gitDir, 'latin1'), isBorn: line.born === true });
   }
   return {
     ...rest,

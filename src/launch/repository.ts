@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { escapeLiteral } from '../policy/glob.ts';
 import type { FsRule } from '../policy/policy.ts';
@@ -19,7 +19,7 @@ export function readHooksPath(text: string): string | undefined {
   return found;
 }
 
-/** Most directories are no repository, and in a linked worktree `.git` is a file. */
+/** Most directories are no repository. */
 function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -28,16 +28,40 @@ function readIfThere(path: string): string {
   }
 }
 
-/** A repository may keep its hooks among its files; then those are hooks, too, and protected like the others. */
+/** The directory with the configuration and the hooks: `.git`, or for a linked worktree or submodule where that points. */
+function findCommonDir(cwd: string): string {
+  const link = /^gitdir: (.+)$/m.exec(readIfThere(`${cwd}/.git`))?.[1];
+  const gitDir = link === undefined ? `${cwd}/.git` : resolve(cwd, link.trim());
+  const common = readIfThere(`${gitDir}/commondir`).trim();
+  return common ? resolve(gitDir, common) : gitDir;
+}
+
+function listLinkTargets(dir: string): string[] {
+  try {
+    return readdirSync(dir, { withFileTypes: true })
+      .filter((entry) => entry.isSymbolicLink())
+      .map((entry) => resolve(dir, readlinkSync(`${dir}/${entry.name}`)));
+  } catch {
+    return []; // no hooks
+  }
+}
+
+function toRule(path: string, text: string): FsRule {
+  const origin = { source: 'configuration protection', key: 'config', text };
+  return { effect: 'config', rights: ['write'], pattern: escapeLiteral(path), origin };
+}
+
+/** A repository may keep its hooks among its files, or link to them; then those are hooks, too, and protected. */
 export function findRepositoryRules(cwd: string): FsRule[] {
-  const path = readHooksPath(readIfThere(`${cwd}/.git/config`));
-  if (path === undefined || path.startsWith('~')) return [];
-  return [
-    {
-      effect: 'config',
-      rights: ['write'],
-      pattern: escapeLiteral(resolve(cwd, path)),
-      origin: { source: 'configuration protection', key: 'config', text: `core.hooksPath ${path}` },
-    },
-  ];
+  const common = findCommonDir(cwd);
+  const named = readHooksPath(readIfThere(`${common}/config`));
+  const rules = listLinkTargets(`${common}/hooks`).map((path) =>
+    toRule(path, 'the target of a link in hooks'),
+  );
+  if (named === undefined || named.startsWith('~')) return rules;
+  const path = resolve(cwd, named);
+  const targets = listLinkTargets(path).map((target) =>
+    toRule(target, 'the target of a link in core.hooksPath'),
+  );
+  return [...rules, ...targets, toRule(path, `core.hooksPath ${named}`)];
 }

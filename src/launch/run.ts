@@ -48,6 +48,8 @@ export interface RunResult {
   readonly setAside: readonly SetAside[];
   /** Private directories that could not be removed, and why. */
   readonly leftovers: readonly string[];
+  /** Lines of the helper's report that were damaged. */
+  readonly damagedLines: number;
 }
 
 const GRACE_MS = 2000;
@@ -153,10 +155,10 @@ function toResult(
   request: RunRequest,
   plan: Plan,
   report: HelperReport,
-  startedMs: number,
+  setAside: readonly SetAside[],
 ): RunResult {
   const { end } = report;
-  if (!end) throw new AssayError('E_LAUNCH_FAILED', describeFailure(report));
+  if (!end) throw new AssayError('E_LAUNCH_FAILED', describeFailure(report, setAside));
   const refusals = [
     ...report.refusals.map((line) => toRefusal(line, plan)),
     ...findHidden(report.absent, request),
@@ -171,15 +173,19 @@ function toResult(
     execError: report.execErrno === undefined ? undefined : describeErrno(report.execErrno),
     refusals,
     refusalCount: report.refusalCount,
-    setAside: setAsideGitPrograms(report.gitDirs, startedMs),
+    setAside,
     leftovers: [],
+    damagedLines: report.damagedLines,
   };
 }
 
-function describeFailure({ failed }: HelperReport): string {
-  if (!failed) return 'The helper ended without saying how the run went';
+function describeFailure({ failed }: HelperReport, setAside: readonly SetAside[]): string {
+  const also = setAside
+    .map(({ path }) => `\nSet aside, since it would make git run a program: ${path}`)
+    .join('');
+  if (!failed) return `The helper ended without saying how the run went${also}`;
   const why = failed.errno ? `: ${describeErrno(failed.errno)}` : '';
-  return `Cannot set up the sandbox: ${failed.step}: ${failed.what}${why}`;
+  return `Cannot set up the sandbox: ${failed.step}: ${failed.what}${why}${also}`;
 }
 
 /** One run: plan, launch, and again with better facts if the host turned out to be other than guessed; then clean up. */
@@ -204,10 +210,12 @@ async function tryPlans(request: RunRequest, leftovers: string[]): Promise<RunRe
   for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
     const plan = makePlan({ ...request, host, parentPid: process.pid, graceMs: GRACE_MS });
     const report = await attempt(request, plan, leftovers);
+    // Whatever else went wrong, what the program left behind is looked at.
+    const setAside = setAsideGitPrograms(report.gitDirs, startedMs);
     const corrected = report.end && !report.failed ? null : correctFacts(host, report);
     if (corrected === null) {
-      if (report.failed) throw new AssayError('E_LAUNCH_FAILED', describeFailure(report));
-      return toResult(request, plan, report, startedMs);
+      if (report.failed) throw new AssayError('E_LAUNCH_FAILED', describeFailure(report, setAside));
+      return toResult(request, plan, report, setAside);
     }
     host = corrected;
   }

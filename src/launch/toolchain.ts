@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { isAtOrBelow, type FileTree } from '../plan/file-tree.ts';
 import { escapeLiteral } from '../policy/glob.ts';
 import type { FsRule } from '../policy/policy.ts';
@@ -91,7 +91,9 @@ export function findToolchainRules({ command, env, home, cwd, tree }: ToolchainO
     const value = env[name];
     if (value?.startsWith('/') && !isAtOrBelow(realHome, value)) add(tree.realpath(value));
   }
-  const program = findCommand(command, path, tree);
+  // A command in the workspace may be a link that somebody planted there to have its target shown.
+  const isInWorkspace = command.includes('/') && isAtOrBelow(resolve(cwd, command), cwd);
+  const program = isInWorkspace ? null : findCommand(command, path, tree);
   if (program !== null) add(rootOfProgram(program));
   return Array.from(roots, toRule);
 }

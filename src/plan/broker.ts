@@ -22,6 +22,14 @@ export function canonicalPattern(pattern: string, tree: FileTree): string {
   return `${escapeLiteral(resolved)}${rest}` || '/';
 }
 
+/** The last name itself, in the real place of its directory. */
+function canonicalName(pattern: string, tree: FileTree): string {
+  const cut = pattern.lastIndexOf('/');
+  if (!isLiteral(pattern) || cut <= 0) return canonicalPattern(pattern, tree);
+  const dir = canonicalPattern(pattern.slice(0, cut), tree);
+  return `${dir === '/' ? '' : dir}${pattern.slice(cut)}`;
+}
+
 const EFFECTS = { allow: 'allow', deny: 'deny', protect: 'deny', config: 'protect' } as const;
 
 export interface BrokerOptions {
@@ -58,7 +66,12 @@ export function planBrokerRules({ policy, tree, system }: BrokerOptions): Broker
     const extra = rule.effect === 'deny' ? CONNECT : 0;
     const isAnywhere = rule.effect === 'config' && rule.pattern.startsWith('/**');
     const pattern = isAnywhere ? rule.pattern : canonicalPattern(rule.pattern, tree);
-    rows.add(EFFECTS[rule.effect], rightBits(rule.rights) | extra, pattern, rule);
+    const ops = rightBits(rule.rights) | extra;
+    rows.add(EFFECTS[rule.effect], ops, pattern, rule);
+    // A name that is a link is refused as well as what it leads to, or another could be put in its place.
+    const named =
+      isAnywhere || rule.effect === 'allow' ? pattern : canonicalName(rule.pattern, tree);
+    if (named !== pattern) rows.add(EFFECTS[rule.effect], ops, named, rule);
     if (rule.effect !== 'config' || naming.length === 0) continue;
     for (const lift of liftedBy(rule, naming)) {
       const patterns = [canonicalPattern(lift.pattern, tree)];

@@ -1,6 +1,6 @@
 import { isLiteral, literalPrefix, unescapeLiteral } from '../policy/glob.ts';
 import type { FsRight, FsRule } from '../policy/policy.ts';
-import type { FileTree } from './file-tree.ts';
+import { type FileTree, isAtOrBelow } from './file-tree.ts';
 
 export const READ = 1;
 export const WRITE = 2;
@@ -25,6 +25,8 @@ export interface GrantList {
   readonly grants: readonly Grant[];
   /** Rules that name nothing that exists. */
   readonly absent: readonly FsRule[];
+  /** Rules that a link inside a writable place leads out of it: the program of an earlier run may have put it there. */
+  readonly astray: readonly FsRule[];
 }
 
 export function rightBits(rights: readonly FsRight[]): number {
@@ -63,5 +65,15 @@ export function collectGrants(rules: readonly FsRule[], tree: FileTree): GrantLi
     if (path === null) absent.push(rule);
     else grants.push({ path, written, rights: rightBits(rule.rights), rule, isGlob });
   }
-  return { grants, absent };
+  const isAstray = (grant: Grant): boolean =>
+    grant.path !== grant.written &&
+    grants.some(
+      (other) =>
+        other.rule !== grant.rule &&
+        other.rights & WRITE &&
+        (isAtOrBelow(grant.written, other.path) || isAtOrBelow(grant.written, other.written)) &&
+        !isAtOrBelow(grant.path, other.path),
+    );
+  const astray = grants.filter(isAstray).map(({ rule }) => rule);
+  return { grants: grants.filter((grant) => !isAstray(grant)), absent, astray };
 }

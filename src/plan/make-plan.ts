@@ -214,7 +214,7 @@ function isInside(path: string, dirs: readonly string[]): boolean {
 export function makePlan(input: PlanInput): Plan {
   const { policy, variables, host, tree } = input;
   const active = chooseLayers(host, input.choice);
-  const { grants, absent } = collectGrants(policy.fs, tree);
+  const { grants, absent, astray } = collectGrants(policy.fs, tree);
   const system = groupSystemRules(policy.fs);
   // Without a mount namespace these are the host's own, shared with every other program of this user.
   if (!active.has.mount)
@@ -321,6 +321,9 @@ export function makePlan(input: PlanInput): Plan {
         .map(({ limit, how }) => ({ rule: `limit on ${limit}`, reason: how })),
     ],
     notes: [
+      ...astray.map(
+        (rule) => `${describe(rule)} is not granted: a link in a writable place leads it elsewhere`,
+      ),
       ...findNotes(policy, network),
       ...(filter?.isAttributeChangeRefused
         ? ['File permissions, owners and times cannot be changed without the broker and mount']

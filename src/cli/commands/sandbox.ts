@@ -1,6 +1,9 @@
 import { AssayError } from '../../core/errors.ts';
+import { toPrintable } from '../../core/printable.ts';
 import { guessFacts } from '../../host/guess-facts.ts';
+import type { SetAside } from '../../launch/git-aftermath.ts';
 import { readHostTree } from '../../launch/host-tree.ts';
+import { findOwnRules } from '../../launch/own-rules.ts';
 import { findRepositoryRules } from '../../launch/repository.ts';
 import { runSandbox, type RunResult } from '../../launch/run.ts';
 import { findToolchainRules } from '../../launch/toolchain.ts';
@@ -112,6 +115,14 @@ function insist(plan: Plan, flags: ParsedCommand['flags'], isDryRun: boolean): v
     );
 }
 
+function describeSetAside({ path, movedTo, because, problem }: SetAside): string {
+  const why = `it would make git run a program (${because})`;
+  if (problem !== undefined) return `assay: WARNING: ${path} is dangerous, ${why}, and ${problem}`;
+  return movedTo === null
+    ? `assay: removed ${path}: ${why}`
+    : `assay: set aside ${path} as ${movedTo}: ${why}`;
+}
+
 function tellEnd(result: RunResult, policy: Policy, variables: Variables, command: string): void {
   const lines: string[] = [];
   if (result.isTimedOut)
@@ -119,13 +130,14 @@ function tellEnd(result: RunResult, policy: Policy, variables: Variables, comman
   if (result.limit) lines.push(`LIMIT: Process exceeded its ${result.limit} limit`);
   if (result.execError !== undefined)
     lines.push(`assay: cannot execute "${command}": ${result.execError}`);
-  for (const { path, movedTo, because } of result.setAside)
+  lines.push(...result.setAside.map(describeSetAside));
+  if (result.damagedLines > 0)
     lines.push(
-      `assay: set aside ${path} as ${movedTo}: it would make git run a program (${because})`,
+      `assay: ${result.damagedLines} lines of the report are damaged: not every refusal is known`,
     );
   lines.push(...result.leftovers.map((text) => `assay: ${text}`));
   lines.push(...makeRefusalHints(result, policy, variables));
-  if (lines.length > 0) process.stderr.write(`${lines.join('\n')}\n`);
+  if (lines.length > 0) process.stderr.write(`${lines.map(toPrintable).join('\n')}\n`);
 }
 
 /** `assay sandbox`: one command inside the boundary. */
@@ -166,6 +178,7 @@ async function preparePolicy({
   const { home, cwd } = variables;
   const fs = [
     ...loaded.fs,
+    ...findOwnRules(),
     ...findRepositoryRules(cwd),
     ...findToolchainRules({ command, env: callerEnv, home, cwd, tree }),
   ];
@@ -219,7 +232,8 @@ async function runInside(
     announce,
   });
   summary?.write(makeSummary({ result, policy, variables, environment, isDryRun }));
-  if (!isQuiet || result.execError !== undefined || result.setAside.length > 0)
-    tellEnd(result, policy, variables, command);
+  const mustTell =
+    result.execError !== undefined || result.setAside.length > 0 || result.damagedLines > 0;
+  if (!isQuiet || mustTell) tellEnd(result, policy, variables, command);
   return result.exitCode;
 }

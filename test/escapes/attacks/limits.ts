@@ -20,7 +20,7 @@ const forkedMany: Attack['isSuccess'] = (result) =>
   Number(/^forked (\d+)/m.exec(result.stdout)?.[1] ?? 0) > 100;
 const heldMemory = prints(/^held memory/m);
 const filled = prints(/^filled/m);
-const tookLong: Attack['isSuccess'] = (result) => result.elapsedMs > 3500;
+const tookLong: Attack['isSuccess'] = (result) => result.elapsedMs > 7000;
 
 export const LIMIT_ATTACKS: readonly Attack[] = [
   limit({ id: 'limit-forks', title: '200 processes', isSuccess: forkedMany }, '--limit-pids', '64'),

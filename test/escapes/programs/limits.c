@@ -161,20 +161,20 @@ static void cpu_tree(void) {
     if (whole == 4) printf("burned\n");
 }
 
-/* Fills the pipe to whoever reads our output, deaf to SIGTERM, for 4 s: the time limit is 1 s. */
+/* Fills the pipe to whoever reads our output, deaf to SIGTERM, for 8 s: the time limit is 1 s. */
 static void output_flood(void) {
     static char block[65536];
     signal(SIGTERM, SIG_IGN);
-    alarm(4);
+    alarm(8);
     memset(block, 'x', sizeof block);
-    for (double end = seconds() + 4; seconds() < end;)
+    for (double end = seconds() + 8; seconds() < end;)
         if (write(1, block, sizeof block) < 0) break;
 }
 
 /* Ignores every signal that can be ignored: the time limit is 1 s. */
 static void deaf(void) {
     for (int signal_number = 1; signal_number < 65; signal_number++) signal(signal_number, SIG_IGN);
-    for (double end = seconds() + 4; seconds() < end;) usleep(100000);
+    for (double end = seconds() + 8; seconds() < end;) usleep(100000);
     printf("slept\n");
 }
 

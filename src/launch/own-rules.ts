@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import { escapeLiteral } from '../policy/glob.ts';
+import type { FsRule } from '../policy/policy.ts';
+import { distPath } from './helper-path.ts';
+
+/**
+ * assay may lie in the workspace, as a clone or in node_modules. What it runs must not be changed by what runs inside,
+ * and no policy lifts that: some of it is loaded only when the program has ended.
+ */
+export function findOwnRules(): FsRule[] {
+  const dist = distPath('.');
+  return [dist, join(dist, '..', 'bin')].map((path) => ({
+    effect: 'protect',
+    rights: ['write'],
+    pattern: escapeLiteral(path),
+    origin: { source: 'assay itself', key: 'fs.protect', text: path },
+  }));
+}
