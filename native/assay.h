@@ -36,6 +36,7 @@ struct broker_rule {
   const char *pattern;
   size_t literal_len; /* bytes of the leading directory that holds no wildcard */
   bool is_literal;
+  struct broker_rule *next; /* with the same name to look for */
 };
 
 struct rlimit_op {

@@ -177,6 +177,8 @@ struct broker *broker_start(struct plan *plan, int listener) {
   b->launch_umask = umask(0);
   umask(b->launch_umask);
   if (!stat("/proc", &proc)) b->proc_dev = proc.st_dev;
+  b->root_fd = open("/", O_PATH | O_CLOEXEC);
+  index_rules(b);
   pthread_mutex_init(&b->lock, NULL);
   pthread_mutex_init(&b->names_lock, NULL);
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP); /* since 6.6 */

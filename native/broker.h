@@ -32,7 +32,8 @@ struct broker {
   mode_t launch_umask;
   atomic_bool is_gate_closed, is_umask_changed, is_parallel, has_second;
   atomic_ulong files_created, refusals;
-  bool has_read_rules;
+  int root_fd;
+  struct broker_rule *named_rules[256], *other_rules;
   pthread_mutex_t lock;       /* the sets */
   pthread_mutex_t names_lock; /* no name changes while a new one is looked at */
   struct held_set created_configs, bound_sockets, git_dirs;
@@ -74,6 +75,7 @@ int fetch_bytes(const struct request *r, uint64_t address, void *out, size_t len
 bool is_still_waiting(const struct request *r);
 
 /* rules.c */
+void index_rules(struct broker *b);
 uint32_t find_refusal(const struct broker *b, const char *path, uint32_t ops);
 bool is_covered(const struct broker *b, const char *path, uint32_t ops);
 uint32_t find_rename_refusal(const struct broker *b, const char *from, const char *to, bool is_dir);

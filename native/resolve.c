@@ -83,7 +83,7 @@ void canonical_path(int fd, char *out, size_t cap) {
 /* Where a relative path starts: the caller's directory or descriptor. AT_FDCWD for absolute paths. */
 int open_base(const struct request *r, int dirfd, const char *path) {
   char link[64];
-  if (path[0] == '/') return open("/", O_PATH | O_CLOEXEC);
+  if (path[0] == '/') return fcntl(r->broker->root_fd, F_DUPFD_CLOEXEC, 0);
   if (dirfd == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", r->tid);
   else snprintf(link, sizeof link, "/proc/%d/fd/%d", r->tid, dirfd);
   int fd = open(link, O_PATH | O_CLOEXEC);

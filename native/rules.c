@@ -29,14 +29,52 @@ static bool is_lifted(const struct broker *b, uint32_t id, const char *path) {
   return false;
 }
 
+/* ---- which rules can be meant: most are about one name at any depth, and few paths have that name ---- */
+
+static uint8_t hash_name(const char *name, size_t len) {
+  uint32_t h = 2166136261u;
+  for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)name[i]) * 16777619u;
+  return (uint8_t)(h ^ h >> 8 ^ h >> 16);
+}
+
+static bool is_refusing(const struct broker_rule *rule) { return rule->effect == RULE_DENY || rule->effect == RULE_PROTECT; }
+
+/* The fixed name that a path must have for the rule to cover it; empty when there is none. */
+static size_t fixed_name(const struct broker_rule *rule, const char **name) {
+  if (strncmp(rule->pattern, "/**/", 4)) return 0;
+  *name = rule->pattern + 4;
+  size_t len = strcspn(*name, "/");
+  return strcspn(*name, "*?[\\") < len ? 0 : len;
+}
+
+void index_rules(struct broker *b) {
+  for (size_t i = b->plan->rule_count; i-- > 0;) {
+    struct broker_rule *rule = &b->plan->rules[i];
+    const char *name;
+    if (!is_refusing(rule)) continue;
+    size_t len = fixed_name(rule, &name);
+    struct broker_rule **head = len ? &b->named_rules[hash_name(name, len)] : &b->other_rules;
+    rule->next = *head;
+    *head = rule;
+  }
+}
+
+static const struct broker_rule *find_in(const struct broker *b, const struct broker_rule *rule, const char *path, uint32_t ops) {
+  for (; rule; rule = rule->next)
+    if ((rule->ops & ops) && covers(rule, path) && (rule->effect == RULE_DENY || !is_lifted(b, rule->id, path))) return rule;
+  return NULL;
+}
+
 /* The id of the rule that refuses, or 0. Ids start at 1. */
 uint32_t find_refusal(const struct broker *b, const char *path, uint32_t ops) {
-  for (size_t i = 0; i < b->plan->rule_count; i++) {
-    const struct broker_rule *rule = &b->plan->rules[i];
-    if (!(rule->ops & ops) || (rule->effect != RULE_DENY && rule->effect != RULE_PROTECT) || !covers(rule, path)) continue;
-    if (rule->effect == RULE_DENY || !is_lifted(b, rule->id, path)) return rule->id;
+  const struct broker_rule *found = find_in(b, b->other_rules, path, ops);
+  for (const char *at = path; !found && *at;) {
+    while (*at == '/') at++;
+    size_t len = strcspn(at, "/");
+    if (len) found = find_in(b, b->named_rules[hash_name(at, len)], path, ops);
+    at += len;
   }
-  return 0;
+  return found ? found->id : 0;
 }
 
 /* Is each of the operations granted by some rule? Things without a place in the tree (pipes, memory) always are. */
