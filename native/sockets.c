@@ -87,12 +87,13 @@ static int bind_at(const struct request *r, int sock, const struct target *t) {
   char link[32];
   union address own = {.un = {.sun_family = AF_UNIX}};
   snprintf(link, sizeof link, "/proc/self/fd/%d", t->parent);
-  if (strlen(t->name) >= sizeof own.un.sun_path) return -EINVAL;
-  strcpy(own.un.sun_path, t->name);
+  size_t len = strlen(t->name), room = sizeof own.un.sun_path;
+  if (len > room) return -EINVAL;
+  memcpy(own.un.sun_path, t->name, len); /* a name that fills the room has no end mark */
   if (chdir(link)) return -errno;
   use_umask_of(r);
   pthread_mutex_lock(&b->names_lock);
-  int error = bind(sock, &own.any, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(t->name) + 1)) ? -errno : 0;
+  int error = bind(sock, &own.any, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + (len < room))) ? -errno : 0;
   if (!error) hold(b, &b->bound_sockets, t->parent, t->name, false);
   pthread_mutex_unlock(&b->names_lock);
   if (!error) guard_note(b, t);

@@ -14,7 +14,7 @@ const HARMLESS_SETTINGS = new Set([
   ...'repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol safecrlf'
     .split(' ')
     .map((name) => `core.${name}`),
-  ...'quotepath abbrev compression sharedrepository worktree bigfilethreshold untrackedcache commentchar hidedotfiles'
+  ...'quotepath abbrev compression sharedrepository worktree bigfilethreshold untrackedcache sparsecheckout sparsecheckoutcone commentchar hidedotfiles'
     .split(' ')
     .map((name) => `core.${name}`),
   ...'objectformat worktreeconfig noop preciousobjects refstorage compatobjectformat'
@@ -53,7 +53,7 @@ const SETTING = /^\s*([A-Za-z][-A-Za-z0-9]*)\s*(?:=\s*(.*))?$/;
 /** Undefined when it is harmless, else the first thing that is not. */
 export function isHarmlessGitConfig(text: string): string | undefined {
   let section = '';
-  let hasName = false;
+  let name: string | undefined;
   for (const line of text.split('\n')) {
     // A line that goes on in the next one is read in more than one way, even in comments.
     if (/\\\r?$/.test(line) || line.includes('\0')) return 'a line that goes on';
@@ -61,30 +61,40 @@ export function isHarmlessGitConfig(text: string): string | undefined {
     const header = SECTION.exec(line);
     if (header) {
       section = (header[1] ?? '').toLowerCase();
-      hasName = header[2] !== undefined;
+      name = header[2];
       continue;
     }
     const setting = SETTING.exec(line);
     if (!setting) return 'a line that is not plain';
-    const name = `${section}.${(setting[1] ?? '').toLowerCase()}`;
-    if (!isHarmlessSetting(section, name, hasName) || !isHarmlessValue(name, setting[2] ?? ''))
-      return hasName ? `${section}.*.${name.slice(section.length + 1)}` : name;
+    const key = (setting[1] ?? '').toLowerCase();
+    if (!isHarmlessSetting({ section, name, key }) || !isHarmlessValue(key, setting[2] ?? ''))
+      return name === undefined ? `${section}.${key}` : `${section}.*.${key}`;
   }
   return undefined;
 }
 
-function isHarmlessSetting(section: string, name: string, hasName: boolean): boolean {
-  if (PROGRAMS.has(name)) return false;
+interface Setting {
+  readonly section: string;
+  /** The part in quotes, for sections that have one. */
+  readonly name: string | undefined;
+  readonly key: string;
+}
+
+/** Transports that are no programs of the user's choice. */
+const TRANSPORTS = new Set(['file', 'git', 'http', 'https', 'ssh']);
+
+function isHarmlessSetting({ section, name, key }: Setting): boolean {
+  const setting = `${section}.${key}`;
+  if (PROGRAMS.has(setting)) return false;
+  if (setting === 'protocol.allow') return name !== undefined && TRANSPORTS.has(name);
   // `[merge "x"] driver` and the like: only these sections have names that mean nothing else.
-  if (hasName && section !== 'branch' && section !== 'remote' && section !== 'submodule')
+  if (name !== undefined && section !== 'branch' && section !== 'remote' && section !== 'submodule')
     return false;
-  return HARMLESS_SETTINGS.has(name) || HARMLESS_SECTIONS.has(section);
+  return HARMLESS_SETTINGS.has(setting) || HARMLESS_SECTIONS.has(section);
 }
 
 /** An address may name a transport, which is a program: `ext::sh -c …`. */
-function isHarmlessValue(name: string, value: string): boolean {
-  return (
-    !/\.(url|pushurl)$/.test(name) ||
-    !(value.includes('::') || /^["\s]*-/.test(value) || value.includes('\\'))
-  );
+function isHarmlessValue(key: string, value: string): boolean {
+  const isAddress = key === 'url' || key === 'pushurl';
+  return !isAddress || !(value.includes('::') || /^["\s]*-/.test(value) || value.includes('\\'));
 }

@@ -181,7 +181,7 @@ function toResult(
 
 function describeFailure({ failed }: HelperReport, setAside: readonly SetAside[]): string {
   const also = setAside
-    .map(({ path }) => `\nSet aside, since it would make git run a program: ${path}`)
+    .map(({ path }) => `\nSet aside, since it may make git run a program: ${path}`)
     .join('');
   if (!failed) return `The helper ended without saying how the run went${also}`;
   const why = failed.errno ? `: ${describeErrno(failed.errno)}` : '';

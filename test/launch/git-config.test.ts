@@ -7,6 +7,7 @@ describe('isHarmlessGitConfig()', () => {
     '[remote "origin"]\n\turl = https://example.org/x.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n',
     '[user]\n\tname = A B\n\temail = a@b # mine\n',
     '[submodule "x"]\n\tactive = true\n\turl = ../x\n',
+    '[protocol "file"]\n\tallow = always\n',
     '# nothing\n;\n\n',
   ])('lets what git itself writes stay: %j', (text) => {
     expect(isHarmlessGitConfig(text)).toBeUndefined();
@@ -30,6 +31,7 @@ describe('isHarmlessGitConfig()', () => {
     ['[remote "o"]\n\tuploadpack = x\n', 'remote.*.uploadpack'],
     ['[extensions]\n\tpartialClone = o\n', 'extensions.partialclone'],
     ['[protocol]\n\tallow = always\n', 'protocol.allow'],
+    ['[protocol "ext"]\n\tallow = always\n', 'protocol.*.allow'],
     ['[hook "x"]\n\tcommand = x\n', 'hook.*.command'],
     ['[init]\n\ttemplateDir = x\n', 'init.templatedir'],
     ['[core]\n\tbare = false\0\n', 'a line that goes on'],

@@ -116,7 +116,7 @@ function insist(plan: Plan, flags: ParsedCommand['flags'], isDryRun: boolean): v
 }
 
 function describeSetAside({ path, movedTo, because, problem }: SetAside): string {
-  const why = `it would make git run a program (${because})`;
+  const why = `it may make git run a program (${because})`;
   if (problem !== undefined) return `assay: WARNING: ${path} is dangerous, ${why}, and ${problem}`;
   return movedTo === null
     ? `assay: removed ${path}: ${why}`

@@ -185,8 +185,8 @@ static void opens(void) {
   O(open("new-444", O_RDWR | O_CREAT | O_EXCL, 0444));
   O(open("new-444", O_RDWR | O_CREAT, 0444));
   O(open("new-0", O_RDWR | O_CREAT | O_EXCL, 0));
-  O(open("new-3777", O_RDWR | O_CREAT | O_EXCL, 03777));
-  show("new-444"), show("new-0"), show("new-3777");
+  O(open("new-1777", O_RDWR | O_CREAT | O_EXCL, 01777));
+  show("new-444"), show("new-0"), show("new-1777");
   O(open("file", O_RDONLY | O_CREAT, 0600));
   O(open("new-by-reader", O_RDONLY | O_CREAT, 0640));
   show("new-by-reader");
@@ -540,7 +540,7 @@ static void attributes(void) {
   struct timeval tv[2] = {{4000, 1}, {5000, 2}}, bad_tv[2] = {{1, 1000000}, {1, -1}};
   struct utimbuf buf = {6000, 7000};
   T(chmod("file", 0600));
-  T(chmod("file", 03777));
+  T(chmod("file", 01777));
   show("file");
   T(chmod("file", 0644 | 0200000));
   T(chmod("dir", 02755));

@@ -4,7 +4,7 @@ umask 022
 mkdir -p tree/a/b tree/empty
 echo one >tree/one
 echo two >tree/a/two
-chmod 600 tree/one; chmod 2755 tree/a/two; chmod 2775 tree/a; chmod 1777 tree/empty
+chmod 600 tree/one; chmod 0755 tree/a/two; chmod 2775 tree/a; chmod 1777 tree/empty
 ln tree/one tree/a/hard
 ln -s ../one tree/a/soft
 ln -s nowhere tree/dangling
