@@ -79,8 +79,7 @@ export interface SummaryTarget {
  * anything has happened. A file is put in place only at the end and by way of its directory as it was at the start: the
  * program inside may have moved either, or left a link there.
  */
-export function openSummary(target: string | undefined): SummaryTarget | undefined {
-  if (target === undefined) return undefined;
+export function openSummary(target: string): SummaryTarget {
   try {
     if (target === '-') return toDescriptor(2);
     const descriptor = /^fd:(\d+)$/.exec(target)?.[1];

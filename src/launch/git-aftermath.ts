@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, renameSync, unlinkSync } from 'node:fs';
 import { isHarmlessGitConfig } from './git-config.ts';
 
@@ -32,7 +31,8 @@ function look(path: Buffer): ReturnType<typeof lstatSync> | undefined {
 }
 
 function setAside(path: Buffer, because: string): SetAside {
-  // A name that nobody can have taken beforehand.
+  // A name that nobody can have taken beforehand. Few runs need it, and loading it takes longer than all of this.
+  const { randomBytes } = process.getBuiltinModule('node:crypto');
   const target = Buffer.concat([
     path,
     Buffer.from(`.assay-set-aside-${randomBytes(6).toString('hex')}`),

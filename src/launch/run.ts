@@ -9,7 +9,7 @@ import { makePlan, type Plan } from '../plan/make-plan.ts';
 import type { FsRule, Policy, Variables } from '../policy/policy.ts';
 import { CgroupSet } from './cgroup.ts';
 import { describeErrno } from './errno.ts';
-import { type SetAside, setAsideGitPrograms } from './git-aftermath.ts';
+import type { SetAside } from './git-aftermath.ts';
 import { performPlan } from './helper.ts';
 import type { HelperReport, RefusalLine } from './report.ts';
 import { makeScopedTmp, removeTree, sweepScopedTmp } from './scoped-tmp.ts';
@@ -204,6 +204,13 @@ export async function runSandbox(request: RunRequest): Promise<RunResult> {
   return { ...result, leftovers: problem === undefined ? leftovers : [...leftovers, problem] };
 }
 
+/** Most runs make no repository, and need none of this. */
+async function reviewGitDirs({ gitDirs }: HelperReport, sinceMs: number): Promise<SetAside[]> {
+  if (gitDirs.length === 0) return [];
+  const { setAsideGitPrograms } = await import('./git-aftermath.ts');
+  return setAsideGitPrograms(gitDirs, sinceMs);
+}
+
 async function tryPlans(request: RunRequest, leftovers: string[]): Promise<RunResult> {
   const startedMs = Date.now();
   let host = request.host;
@@ -211,7 +218,7 @@ async function tryPlans(request: RunRequest, leftovers: string[]): Promise<RunRe
     const plan = makePlan({ ...request, host, parentPid: process.pid, graceMs: GRACE_MS });
     const report = await attempt(request, plan, leftovers);
     // Whatever else went wrong, what the program left behind is looked at.
-    const setAside = setAsideGitPrograms(report.gitDirs, startedMs);
+    const setAside = await reviewGitDirs(report, startedMs);
     const corrected = report.end && !report.failed ? null : correctFacts(host, report);
     if (corrected === null) {
       if (report.failed) throw new AssayError('E_LAUNCH_FAILED', describeFailure(report, setAside));

@@ -26,13 +26,7 @@ import { parseLayerChoice } from '../layer-choice.ts';
 import { loadRunPolicy, readVariables } from '../load-run-policy.ts';
 import type { FlagValues } from '../flag-values.ts';
 import type { ParsedCommand } from '../parse.ts';
-import { makeRefusalHints } from '../refusal-hints.ts';
-import {
-  makeFailureSummary,
-  makeSummary,
-  openSummary,
-  type SummaryTarget,
-} from '../run-summary.ts';
+import type { SummaryTarget } from '../run-summary.ts';
 import { VERSION } from '../version.ts';
 
 const NO_LAYERS: LayerChoice = { left: new Set(), landlockAbi: null };
@@ -123,7 +117,12 @@ function describeSetAside({ path, movedTo, because, problem }: SetAside): string
     : `assay: set aside ${path} as ${movedTo}: ${why}`;
 }
 
-function tellEnd(result: RunResult, policy: Policy, variables: Variables, command: string): void {
+async function tellEnd(
+  result: RunResult,
+  policy: Policy,
+  variables: Variables,
+  command: string,
+): Promise<void> {
   const lines: string[] = [];
   if (result.isTimedOut)
     lines.push(`TIMEOUT: Process exceeded ${(policy.limits.timeoutMs ?? 0) / 1000}s limit`);
@@ -136,17 +135,23 @@ function tellEnd(result: RunResult, policy: Policy, variables: Variables, comman
       `assay: ${result.damagedLines} lines of the report are damaged: not every refusal is known`,
     );
   lines.push(...result.leftovers.map((text) => `assay: ${text}`));
-  lines.push(...makeRefusalHints(result, policy, variables));
+  if (result.refusals.length > 0) {
+    const { makeRefusalHints } = await import('../refusal-hints.ts');
+    lines.push(...makeRefusalHints(result, policy, variables));
+  }
   if (lines.length > 0) process.stderr.write(`${lines.map(toPrintable).join('\n')}\n`);
 }
 
 /** `assay sandbox`: one command inside the boundary. */
 export async function run(parsed: ParsedCommand): Promise<number> {
-  const summary = openSummary(parsed.flags.text('json'));
+  const target = parsed.flags.text('json');
+  if (target === undefined) return await runInside(parsed, undefined);
+  const { makeFailureSummary, openSummary } = await import('../run-summary.ts');
+  const summary = openSummary(target);
   try {
     return await runInside(parsed, summary);
   } catch (error) {
-    if (error instanceof AssayError) summary?.write(makeFailureSummary(error));
+    if (error instanceof AssayError) summary.write(makeFailureSummary(error));
     throw error;
   }
 }
@@ -231,9 +236,12 @@ async function runInside(
     choice,
     announce,
   });
-  summary?.write(makeSummary({ result, policy, variables, environment, isDryRun }));
+  if (summary) {
+    const { makeSummary } = await import('../run-summary.ts');
+    summary.write(makeSummary({ result, policy, variables, environment, isDryRun }));
+  }
   const mustTell =
     result.execError !== undefined || result.setAside.length > 0 || result.damagedLines > 0;
-  if (!isQuiet || mustTell) tellEnd(result, policy, variables, command);
+  if (!isQuiet || mustTell) await tellEnd(result, policy, variables, command);
   return result.exitCode;
 }
