@@ -59,6 +59,8 @@ export interface Attack {
   readonly isStalled?: boolean | undefined;
   /** Passed as descriptor 9. */
   readonly inherit?: ((fixture: Fixture) => string) | undefined;
+  /** Another installation of assay than the one under test, such as a copy in the workspace. */
+  readonly assay?: ((fixture: Fixture) => string) | undefined;
   /** Without the sandbox this is run instead, where the attack is on assay itself. */
   readonly bareScript?: string | undefined;
 }

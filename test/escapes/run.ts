@@ -22,7 +22,8 @@ export function runInside(
   extraFlags: readonly string[],
 ): Promise<RunResult> {
   const flags = [...(attack.flags?.(fixture) ?? []), ...extraFlags];
-  const command = [ASSAY, 'sandbox', ...flags, '--', ...makeCommand(attack, fixture)];
+  const assay = attack.assay?.(fixture) ?? ASSAY;
+  const command = [assay, 'sandbox', ...flags, '--', ...makeCommand(attack, fixture)];
   return run({ attack, fixture, command });
 }
 

@@ -1,4 +1,7 @@
+import * as fs from 'node:fs';
+
 import type { Attack } from '../attack.ts';
+import type { Fixture } from '../fixture.ts';
 import { changes, isGone, plants } from '../marks.ts';
 import { config, makeRepository } from './git.ts';
 
@@ -7,6 +10,24 @@ function withFile(path: string, text: string): Attack['prepare'] {
     makeRepository(fixture);
     fixture.write(path, text);
   };
+}
+
+function withDeepRepository(fixture: Fixture): void {
+  makeRepository(fixture);
+  fixture.makeDirectory('work/group');
+  fixture.git(['init', '-q', '--template=', 'group/old']);
+}
+
+/** Rewrites .git/config as git does, by another file, which has a number that the program's own files had before. */
+function reuseInode(fixture: Fixture): void {
+  const wanted = new Set(fs.readFileSync(fixture.at('work/inodes'), 'utf8').trim().split('\n'));
+  const text = fs.readFileSync(fixture.at('work/.git/config'), 'utf8');
+  for (let i = 0; i < 600; i++) {
+    fixture.write(`work/.git/x${i}`, text);
+    if (!wanted.has(String(fs.statSync(fixture.at(`work/.git/x${i}`)).ino))) continue;
+    fs.renameSync(fixture.at(`work/.git/x${i}`), fixture.at('work/.git/config'));
+    return;
+  }
 }
 
 /** Protected files that are not there before. */
@@ -125,6 +146,30 @@ export const CONFIG_ATTACKS: readonly Attack[] = [
     title: 'exchange a file with an existing .mcp.json',
     prepare: withFile('work/.mcp.json', 'old'),
     isSuccess: plants('work/.mcp.json'),
+  }),
+  config({
+    id: 'config-deep-path',
+    title: 'write .git/config where its path is nearly as long as the kernel takes',
+    prepare: withDeepRepository,
+    isSuccess: plants('work/group/old/.git/config'),
+  }),
+  config({
+    id: 'config-deeper-path',
+    title: 'write .git/config where its path is longer than the kernel tells',
+    prepare: withDeepRepository,
+    isSuccess: plants('work/group/old/.git/config'),
+  }),
+  config({
+    id: 'config-moving-parent',
+    title: 'write .git/config while the directory around it is renamed',
+    prepare: withDeepRepository,
+    isSuccess: plants('work/group/old/.git/config'),
+  }),
+  config({
+    id: 'config-reused-inode',
+    title: 'write .git/config when it has the inode number of a file of ours',
+    whenReady: reuseInode,
+    isSuccess: plants('work/.git/config'),
   }),
   config({
     id: 'race-config-directory',

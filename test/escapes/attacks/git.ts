@@ -40,7 +40,7 @@ function makeNestedRepositories(fixture: Fixture): void {
 }
 
 /** The workspace is a linked worktree: its repository lies outside. */
-function makeWorktree(fixture: Fixture): void {
+export function makeWorktree(fixture: Fixture): void {
   fixture.git(['init', '-q', '--template=', '-b', 'main', fixture.at('outside/repo')]);
   fixture.makeDirectory('outside/repo/.git/hooks');
   fixture.git(['commit', '-q', '--allow-empty', '-m', 'first'], fixture.at('outside/repo'));
@@ -52,9 +52,9 @@ function makeWorktree(fixture: Fixture): void {
 const HOOK = 'work/.git/hooks/pre-commit';
 const CONFIG = 'work/.git/config';
 /** A configuration whose fsmonitor makes base/pwned. Git runs it at the next `git status`. */
-const FSMONITOR = `printf '[core]\\n\\tfsmonitor = "touch %s/pwned; false"\\n' "$1"`;
+export const FSMONITOR = `printf '[core]\\n\\tfsmonitor = "touch %s/pwned; false"\\n' "$1"`;
 const EMPTY_GITDIR = `mkdir -p evil/objects evil/refs && cp .git/HEAD evil/HEAD && { cat .git/config; ${FSMONITOR}; } > evil/config`;
-const HOOK_TEXT = `printf '#!/bin/sh\\ntouch %s/pwned\\n# %s\\n' "$1" "$2"`;
+export const HOOK_TEXT = `printf '#!/bin/sh\\ntouch %s/pwned\\n# %s\\n' "$1" "$2"`;
 
 export const GIT_ATTACKS: readonly Attack[] = [
   config({

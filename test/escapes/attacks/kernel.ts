@@ -147,6 +147,24 @@ export const PRIVILEGE_ATTACKS: readonly Attack[] = [
     },
     isSuccess: printsSecret,
   }),
+  ...(['4755', '2755'] as const).map((mode) =>
+    privilege({
+      id: `priv-leave-${mode}`,
+      title: `leave a program with mode ${mode}`,
+      control: ['broker', 'user'],
+      needs: 'root',
+      script: `cp attack left; chmod ${mode} left`,
+      isSuccess: hasStat('work/left', (stat) => (stat.mode & 0o6000) !== 0),
+    }),
+  ),
+  privilege({
+    id: 'priv-leave-created',
+    title: 'create a program with mode 2755',
+    control: ['broker', 'user'],
+    needs: 'root',
+    script: 'install -m 2755 attack left; :',
+    isSuccess: hasStat('work/left', (stat) => (stat.mode & 0o6000) !== 0),
+  }),
   privilege({
     id: 'priv-dac-override',
     title: "read another user's file as root does",

@@ -1,5 +1,9 @@
+import * as fs from 'node:fs';
+
 import type { Attack } from '../attack.ts';
-import { prints, stillBeats } from '../marks.ts';
+import type { Fixture } from '../fixture.ts';
+import { findProcessesBelow } from '../fixture.ts';
+import { exists, prints, stillBeats } from '../marks.ts';
 
 interface Row extends Partial<Attack> {
   readonly id: string;
@@ -117,6 +121,17 @@ function leftover(row: Row): Attack {
   };
 }
 
+/** The program's child got to its end, or is on its way. */
+const outlivesJob: Attack['isSuccess'] = async (result, fixture) =>
+  (await exists('work/finished')(result, fixture)) || stillBeats(result, fixture);
+
+function killAssay(fixture: Fixture): void {
+  const isAssay = (pid: number) =>
+    fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0sandbox\0');
+  for (const pid of findProcessesBelow(fixture.base))
+    if (isAssay(pid)) process.kill(pid, 'SIGKILL');
+}
+
 export const LEFTOVER_ATTACKS: readonly Attack[] = [
   leftover({ id: 'daemon-background', title: 'stay in the background' }),
   leftover({
@@ -125,6 +140,22 @@ export const LEFTOVER_ATTACKS: readonly Attack[] = [
   }),
   leftover({ id: 'daemon-chain', title: 'fork and exit without end' }),
   leftover({ id: 'daemon-stopped', title: 'stop, deaf to signals, with a child that goes on' }),
+  leftover({
+    id: 'daemon-stopped-job',
+    title: 'stop the job on the terminal, with a child that goes on past the time limit',
+    flags: () => ['--preset', 'coding-agent', '--timeout', '1'],
+    hasTerminal: true,
+    isSuccess: outlivesJob,
+  }),
+  leftover({
+    id: 'daemon-stopped-job-killed',
+    title: 'stop the job on the terminal, with a child that goes on when assay is killed',
+    hasTerminal: true,
+    onLine: (line, fixture) => {
+      if (line.trim() === 'ready') killAssay(fixture);
+    },
+    isSuccess: outlivesJob,
+  }),
   leftover({ id: 'daemon-kill-supervisor', title: 'end the supervisor and stay' }),
   leftover({ id: 'daemon-stop-supervisor', title: 'stop the supervisor and stay' }),
 ];

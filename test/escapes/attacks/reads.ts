@@ -119,6 +119,22 @@ export const READ_ATTACKS: readonly Attack[] = [
     inherit: (fixture) => fixture.at('outside'),
   }),
   read({
+    id: 'read-beside-program',
+    title: 'be a link in the workspace to a program whose neighbours are private',
+    flags: (fixture) => ['--policy', fixture.at('policy.yaml')],
+    prepare: (fixture) => {
+      const program = fixture.at('private/bin/attack');
+      // The program itself may run, so that its failing is not for want of that.
+      fixture.write(
+        'policy.yaml',
+        `api_version: assay/v1\nextends: [coding-agent]\nfs:\n  read: [${program}]\n  exec: [${program}]\n`,
+      );
+      fixture.write('private/bin/secret', fixture.secret, 0o600);
+      fs.renameSync(fixture.at('work/attack'), program);
+      fs.symlinkSync('../private/bin/attack', fixture.at('work/attack'));
+    },
+  }),
+  read({
     id: 'race-read-string',
     title: 'change the path while it is being opened',
     flags: (fixture) => ['--allow-read', fixture.at('outside/allow')],
@@ -174,6 +190,12 @@ export const denyGlobs = (fixture: Fixture) => [
 function replaceEntry(fixture: Fixture): void {
   fixture.write('outside/.entry.new', fixture.secret);
   fs.renameSync(fixture.at('outside/.entry.new'), fixture.at('outside/entry'));
+}
+
+/** As an editor saves. */
+function replaceByRename(fixture: Fixture, path: string): void {
+  fixture.write(`${path}.new`, 'new');
+  fs.renameSync(fixture.at(`${path}.new`), fixture.at(path));
 }
 
 function replaceDirectory(fixture: Fixture): void {
@@ -241,6 +263,19 @@ export const DENY_ATTACKS: readonly Attack[] = [
     title: 'wait until the denied directory appears',
     flags: denyDir,
     whenReady: replaceDirectory,
+  }),
+  deny({
+    id: 'deny-held-descriptor',
+    title: 'hold an O_PATH descriptor while a process outside replaces the denied file',
+    flags: denyEntry,
+    prepare: (fixture) => fixture.write('outside/entry', fixture.secret),
+    whenReady: (fixture) => replaceByRename(fixture, 'outside/entry'),
+  }),
+  deny({
+    id: 'glob-held-descriptor',
+    title: 'hold an O_PATH descriptor while a process outside replaces a *.pem',
+    flags: denyGlobs,
+    whenReady: (fixture) => replaceByRename(fixture, 'work/sub/key.pem'),
   }),
   deny({
     id: 'race-read-symlink',

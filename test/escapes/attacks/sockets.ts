@@ -60,6 +60,18 @@ export const UNIX_ATTACKS: readonly Attack[] = [
     control: ['net', 'landlock', 'broker'],
     isSuccess: reachesVictim,
   }),
+  unix({
+    id: 'unix-moved-to-tmp',
+    title: 'rename a socket of the workspace into $TMPDIR and connect there',
+    control: ['broker'],
+    flags: () => [...workspace(), '--layers=-mount'],
+  }),
+  unix({
+    id: 'race-bind-swap',
+    title: 'rename a socket of the workspace to where one of our own is being bound',
+    control: ['broker', 'mount'],
+    flags: workspace,
+  }),
   unix({ id: 'race-connect-string', title: 'change the address while connecting' }),
 ];
 

@@ -107,7 +107,34 @@ static void stop_supervisor(void) {
     beat();
 }
 
+/* On a terminal: the job stops, and with it whoever stops along; a child in a session of its own goes on. */
+static void stopped_job(void) {
+    pid_t job = getpid();
+    if (fork()) {
+        usleep(200000);
+        puts("ready"), fflush(stdout);
+        for (;;) raise(SIGSTOP);
+    }
+    setsid();
+    for (double end = seconds() + 6; seconds() < end; usleep(50000)) beat_once();
+    put_file("finished", token);
+    kill(job, SIGKILL);
+    _exit(0);
+}
+
+/* Renames the repository for 1 s, so that it is never where somebody looks for it when the program has ended. */
+static void renaming(void) {
+    if (fork()) usleep(30000), _exit(0);
+    detach();
+    setsid();
+    for (double end = seconds() + 1; seconds() < end;) rename("a", "b"), rename("b", "a");
+    _exit(0);
+}
+
 const struct attack DAEMONS[] = {
+    {"daemon-stopped-job", stopped_job},
+    {"daemon-stopped-job-killed", stopped_job},
+    {"daemon-renaming", renaming},
     {"daemon-background", background},
     {"daemon-double-fork", double_fork},
     {"daemon-chain", chain},

@@ -113,6 +113,20 @@ static void after_directory_replacement(void) {
     print_file(at("outside/dir/entry"));
 }
 
+/* A descriptor of the file is had before the harness puts another in its place: its name is then gone. */
+static void hold_through_replacement(const char *path) {
+    char link[64];
+    int fd = open(path, O_PATH);
+    if (fd < 0) fail("O_PATH");
+    wait_for(at("work/go"));
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    print_file(link);
+}
+
+static void held_entry(void) { hold_through_replacement(at("outside/entry")); }
+
+static void glob_held(void) { hold_through_replacement("sub/key.pem"); }
+
 /* A glob on names: base/work/sub/.env.local and base/work/sub/key.pem. */
 static void glob_file(void) { print_file("sub/.env.local"); }
 
@@ -175,6 +189,8 @@ const struct attack DENIES[] = {
     {"deny-directory-replaced", after_directory_replacement},
     {"deny-late", after_replacement},
     {"deny-late-directory", after_directory_replacement},
+    {"deny-held-descriptor", held_entry},
+    {"glob-held-descriptor", glob_held},
     {"glob-direct", glob_file},
     {"glob-late", glob_late},
     {"glob-deep-late", glob_deep_late},

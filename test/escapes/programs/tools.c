@@ -32,13 +32,18 @@ static void pty_host(void) {
         _exit(127);
     }
     int status = 0, is_over = 0;
+    double stopped_at = 0;
     for (double end = seconds() + 15; !is_over && seconds() < end;) {
         struct pollfd wanted = {master, POLLIN, 0};
-        is_over = waitpid(pid, &status, WNOHANG) == pid;
+        is_over = waitpid(pid, &status, WNOHANG | WUNTRACED) == pid;
+        if (is_over && WIFSTOPPED(status)) is_over = 0, stopped_at = seconds();
+        /* As somebody types fg after a while, when everything else should be over. */
+        if (stopped_at && seconds() > stopped_at + 7) stopped_at = 0, kill(pid, SIGCONT);
         while (poll(&wanted, 1, is_over ? 0 : 50) > 0 && wanted.revents & POLLIN) {
             ssize_t n = read(master, line, sizeof line);
             if (n <= 0) break;
             fwrite(line, 1, (size_t)n, stdout);
+            fflush(stdout);
         }
     }
     if (!is_over) kill(pid, SIGKILL);
