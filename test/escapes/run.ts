@@ -21,10 +21,19 @@ export function runInside(
   fixture: Fixture,
   extraFlags: readonly string[],
 ): Promise<RunResult> {
-  const flags = [...(attack.flags?.(fixture) ?? []), ...extraFlags];
+  const flags = joinLayers([...(attack.flags?.(fixture) ?? []), ...extraFlags]);
   const assay = attack.assay?.(fixture) ?? ASSAY;
   const command = [assay, 'sandbox', ...flags, '--', ...makeCommand(attack, fixture)];
   return run({ attack, fixture, command });
+}
+
+/** The row and the harness may each leave layers out, and assay takes the flag once. */
+function joinLayers(flags: readonly string[]): string[] {
+  const name = '--layers=';
+  const isLayers = (flag: string) => flag.startsWith(name);
+  const left = flags.filter(isLayers).map((flag) => flag.slice(name.length));
+  const others = flags.filter((flag) => !isLayers(flag));
+  return left.length === 0 ? others : [...others, `${name}${left.join(',')}`];
 }
 
 function makeCommand(attack: Attack, fixture: Fixture, script = attack.script): string[] {
