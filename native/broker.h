@@ -106,7 +106,17 @@ bool in_own_thread(const struct request *r, void (*perform)(const struct request
 bool is_in_own_thread(void);
 bool has_signal_due(pid_t tid);
 
-/* files.c, sockets.c */
+/* files.c */
+void object_link(const struct target *t, char out[32]);
+int resolve_argument(const struct request *r, int dirfd, uint64_t address, int follow, bool empty_ok, struct target *t);
+bool may_create(struct broker *b);
+bool is_setuid_refused(const struct request *r, mode_t mode);
+void note_kernel_refusal(struct broker *b, const char *op, const char *path, uint32_t ops, int error);
+
+/* attributes.c */
+void change_attributes(const struct request *r, int dirfd, uint64_t path, int flags, bool by_descriptor);
+
+/* open.c, change.c, sockets.c */
 void perform_open(const struct request *r);
 void perform_path_call(const struct request *r);
 void perform_connect(const struct request *r);

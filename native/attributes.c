@@ -1,0 +1,142 @@
+/* Modes, owners, times and extended attributes. The kernel's file layers leave these open, so what is not granted is
+   refused here. */
+#define _GNU_SOURCE
+#include "broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include <utime.h>
+
+#define XATTR_CAP 65536
+
+static int set_times(const struct request *r, struct target *t, const struct timespec *times) {
+  if (t->parent >= 0) return utimensat(t->parent, t->name, times, AT_SYMLINK_NOFOLLOW) ? -errno : 0;
+  char link[32];
+  (void)r;
+  object_link(t, link);
+  return utimensat(AT_FDCWD, link, times, 0) ? -errno : 0;
+}
+
+static int read_times(const struct request *r, struct timespec *out, bool *has_times) {
+  uint64_t address = r->args[r->nr == SYS_utimensat ? 2 : 1];
+  int error;
+#ifdef SYS_futimesat
+  if (r->nr == SYS_futimesat) address = r->args[2];
+#endif
+  *has_times = address != 0;
+  if (!address) return 0;
+  if (r->nr == SYS_utimensat) return fetch_bytes(r, address, out, 2 * sizeof *out);
+#ifdef SYS_utime
+  if (r->nr == SYS_utime) {
+    struct utimbuf old;
+    error = fetch_bytes(r, address, &old, sizeof old);
+    out[0] = (struct timespec){old.actime, 0};
+    out[1] = (struct timespec){old.modtime, 0};
+    return error;
+  }
+#endif
+  struct timeval old[2];
+  error = fetch_bytes(r, address, old, sizeof old);
+  for (int i = 0; i < 2; i++) {
+    if (!error && (old[i].tv_usec < 0 || old[i].tv_usec > 999999)) error = -EINVAL;
+    out[i] = (struct timespec){old[i].tv_sec, old[i].tv_usec * 1000};
+  }
+  return error;
+}
+
+static int change_times(const struct request *r, struct target *t) {
+  struct timespec times[2];
+  bool has_times;
+  int error = read_times(r, times, &has_times);
+  return error ? error : set_times(r, t, has_times ? times : NULL);
+}
+
+static int change_mode(const struct request *r, struct target *t, mode_t mode) {
+  char link[32];
+  if (!S_ISDIR(t->st.st_mode) && is_setuid_refused(r, mode)) return note_refusal(r->broker, "setuid", t->path, NO_RULE, EPERM), -EPERM;
+  if (S_ISLNK(t->st.st_mode)) return -EOPNOTSUPP;
+  object_link(t, link);
+  return chmod(link, mode) ? -errno : 0;
+}
+
+/* In a user namespace an id that is not mapped is invalid; to the program it is simply not allowed. */
+static int change_owner(struct target *t, uint64_t uid, uint64_t gid) {
+  if (!fchownat(t->object, "", (uid_t)uid, (gid_t)gid, AT_EMPTY_PATH)) return 0;
+  return errno == EINVAL ? -EPERM : -errno;
+}
+
+static int change_xattr(const struct request *r, struct target *t, bool removes) {
+  char link[32], name[256];
+  static __thread char value[XATTR_CAP];
+  int error = fetch_string(r, r->args[1], name, sizeof name);
+  if (error < 0) return error == -ENAMETOOLONG ? -ERANGE : error;
+  if (S_ISLNK(t->st.st_mode)) return -EPERM;
+  object_link(t, link);
+  if (removes) return removexattr(link, name) ? -errno : 0;
+  if (r->args[3] > sizeof value) return -E2BIG;
+  error = r->args[3] ? fetch_bytes(r, r->args[2], value, r->args[3]) : 0;
+  return error ? error : setxattr(link, name, value, r->args[3], (int)r->args[4]) ? -errno : 0;
+}
+
+static int change_attribute(const struct request *r, struct target *t) {
+  const uint64_t *a = r->args;
+  if (!t->exists) return -ENOENT;
+  switch (r->nr) {
+    case SYS_fchmod: return change_mode(r, t, (mode_t)a[1]);
+    case SYS_fchmodat: case SYS_fchmodat2: return change_mode(r, t, (mode_t)a[2]);
+    case SYS_fchown: return change_owner(t, a[1], a[2]);
+    case SYS_fchownat: return change_owner(t, a[2], a[3]);
+    case SYS_setxattr: case SYS_lsetxattr: case SYS_fsetxattr: return change_xattr(r, t, false);
+    case SYS_removexattr: case SYS_lremovexattr: case SYS_fremovexattr: return change_xattr(r, t, true);
+#ifdef SYS_chmod
+    case SYS_chmod: return change_mode(r, t, (mode_t)a[1]);
+    case SYS_chown: case SYS_lchown: return change_owner(t, a[1], a[2]);
+    case SYS_utime: case SYS_utimes: case SYS_futimesat:
+#endif
+    case SYS_utimensat: return change_times(r, t);
+    default: return -ENOSYS;
+  }
+}
+
+/* Attribute calls on an open descriptor: a copy of it is taken, so path and file are those of the descriptor. */
+static int resolve_descriptor(const struct request *r, int fd, struct target *t) {
+  *t = (struct target){.parent = -1, .object = -1, .own_fd = -1};
+  t->object = fetch_descriptor(r, fd);
+  if (t->object < 0) return t->object;
+  if (fcntl(t->object, F_GETFL) & O_PATH) return -EBADF;
+  t->exists = true;
+  if (fstat(t->object, &t->st)) return -errno;
+  canonical_path(t->object, t->path, sizeof t->path);
+  const char *slash = strrchr(t->path, '/');
+  if (slash && strlen(slash + 1) < sizeof t->name && !S_ISDIR(t->st.st_mode)) strcpy(t->name, slash + 1);
+  return 0;
+}
+
+static bool changes_no_time(const struct request *r) {
+  struct timespec times[2];
+  return r->nr == SYS_utimensat && r->args[2] && !fetch_bytes(r, r->args[2], times, sizeof times) && times[0].tv_nsec == UTIME_OMIT &&
+         times[1].tv_nsec == UTIME_OMIT;
+}
+
+void change_attributes(const struct request *r, int dirfd, uint64_t path, int flags, bool by_descriptor) {
+  struct target t;
+  struct broker *b = r->broker;
+  if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) || (by_descriptor && flags)) return answer(r, 0, -EINVAL);
+  if (changes_no_time(r)) return answer(r, 0, 0);
+  if (by_descriptor && dirfd == AT_FDCWD) return answer(r, 0, -EFAULT);
+  int error = by_descriptor ? resolve_descriptor(r, dirfd, &t)
+                            : resolve_argument(r, dirfd, path, flags & AT_SYMLINK_NOFOLLOW ? 0 : FOLLOW, flags & AT_EMPTY_PATH, &t);
+  if (!error && !t.exists) error = -ENOENT;
+  if (!error) {
+    uint32_t rule = refusal_of(b, &t, OP_WRITE);
+    if (!rule && !is_covered(b, t.path, OP_WRITE)) rule = NO_RULE;
+    if (rule) note_refusal(b, "attributes", t.path, rule, EACCES), error = rule == NO_RULE ? -EPERM : -EACCES;
+    else error = change_attribute(r, &t);
+  }
+  release(&t);
+  answer(r, 0, error);
+}

@@ -1,0 +1,215 @@
+/* Calls that change what a path names: make, remove, move, link, cut. */
+#define _GNU_SOURCE
+#include "broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CREATES = 1 };
+
+static int make_entry(const struct request *r, struct target *t, int (*make)(const struct request *, struct target *)) {
+  struct broker *b = r->broker;
+  if (t->exists || !t->name[0]) return -EEXIST;
+  if (!may_create(b)) return note_refusal(b, "limit-files", t->path, NO_RULE, EDQUOT), -EDQUOT;
+  use_umask_of(r);
+  int error = make(r, t);
+  if (!error) guard_note(b, t);
+  return error;
+}
+
+static int make_dir(const struct request *r, struct target *t) {
+  return mkdirat(t->parent, t->name, (mode_t)(r->nr == SYS_mkdirat ? r->args[2] : r->args[1])) ? -errno : 0;
+}
+
+static int make_node(const struct request *r, struct target *t) {
+  bool at = r->nr == SYS_mknodat;
+  mode_t mode = (mode_t)r->args[at ? 2 : 1];
+  if (t->must_be_dir) return -ENOENT;
+  if (is_setuid_refused(r, mode)) return -EPERM;
+  return mknodat(t->parent, t->name, mode, (dev_t)r->args[at ? 3 : 2]) ? -errno : 0;
+}
+
+static int make_link(const struct request *r, struct target *t) {
+  char text[PATH_CAP];
+  int len = fetch_string(r, r->args[0], text, 4096);
+  if (len < 0) return len;
+  if (t->must_be_dir) return -ENOENT;
+  return symlinkat(text, t->parent, t->name) ? -errno : 0;
+}
+
+/* The kernel tells `.`, `..` and `/` apart. */
+static int removal_error(const struct target *t) {
+  if (!strcmp(t->path, "/")) return -EBUSY;
+  return t->is_dotdot ? -ENOTEMPTY : -EINVAL;
+}
+
+static int remove_entry(const struct request *r, struct target *t, int flags) {
+  if (!t->exists) return -ENOENT;
+  if (!t->name[0]) return flags & AT_REMOVEDIR ? removal_error(t) : -EISDIR;
+  if (t->must_be_dir && !S_ISDIR(t->st.st_mode)) return -ENOTDIR;
+  if (guard_refuses_removal(r->broker, t)) return note_refusal(r->broker, "remove", t->path, GUARD_RULE, EACCES), -EACCES;
+  return unlinkat(t->parent, t->name, flags) ? -errno : 0;
+}
+
+/* One answer for each call that takes one path and changes what it names. */
+static void change_one(const struct request *r, const char *op, int dirfd, uint64_t path, int (*change)(const struct request *, struct target *),
+                       int follow, int kind) {
+  struct target t = {.parent = -1, .object = -1};
+  char text[PATH_CAP];
+  int len = change == make_link ? fetch_string(r, r->args[0], text, 4096) : 1;
+  int error = len < 0 ? len : len == 0 ? -ENOENT : resolve_argument(r, dirfd, path, follow, false, &t);
+  if (!error) {
+    uint32_t rule = refusal_of(r->broker, &t, OP_WRITE);
+    /* A symbolic link at the head of a protected name would stand in for a directory that holds one. */
+    if (!rule && change == make_link) rule = find_rename_refusal(r->broker, t.path, t.path, true);
+    if (rule && !(kind & CREATES && t.exists)) note_refusal(r->broker, op, t.path, rule, EACCES), error = -EACCES;
+    else {
+      pthread_mutex_lock(&r->broker->names_lock);
+      error = kind & CREATES ? make_entry(r, &t, change) : change(r, &t);
+      pthread_mutex_unlock(&r->broker->names_lock);
+    }
+    if (!rule) note_kernel_refusal(r->broker, op, t.path, OP_WRITE, error);
+  }
+  release(&t);
+  answer(r, 0, error);
+}
+
+#ifdef SYS_unlink
+static int remove_file(const struct request *r, struct target *t) { return remove_entry(r, t, 0); }
+static int remove_dir(const struct request *r, struct target *t) { return remove_entry(r, t, AT_REMOVEDIR); }
+#endif
+static int remove_at(const struct request *r, struct target *t) {
+  return (int)r->args[2] & ~AT_REMOVEDIR ? -EINVAL : remove_entry(r, t, (int)r->args[2]);
+}
+
+static int set_length(const struct request *r, struct target *t) {
+  char link[32];
+  if ((off_t)r->args[1] < 0) return -EINVAL;
+  if (!t->exists) return -ENOENT;
+  object_link(t, link);
+  return truncate(link, (off_t)r->args[1]) ? -errno : 0;
+}
+
+/* ---- two paths ---- */
+
+static int check_rename(const struct request *r, const struct target *from, const struct target *to, bool is_exchange) {
+  struct broker *b = r->broker;
+  bool is_dir = S_ISDIR(from->st.st_mode) || S_ISLNK(from->st.st_mode) || (is_exchange && S_ISDIR(to->st.st_mode));
+  uint32_t rule = refusal_of(b, from, OP_WRITE);
+  const char *path = from->path;
+  if (!rule) rule = refusal_of(b, to, OP_WRITE), path = to->path;
+  if (!rule) rule = find_rename_refusal(b, from->path, to->path, is_dir);
+  if (!rule && is_exchange) rule = find_rename_refusal(b, to->path, from->path, true);
+  if (!rule && (guard_refuses_removal(b, from) || (is_exchange && guard_refuses_removal(b, to)))) rule = GUARD_RULE;
+  if (rule) return note_refusal(b, "rename", path, rule, EACCES), -EACCES;
+  /* Nothing is protected in the private tmp, so a directory from there is copied file by file, not moved as it is. */
+  if (S_ISDIR(from->st.st_mode) && is_in_private_tmp(b, from->path) != is_in_private_tmp(b, to->path)) return -EXDEV;
+  return 0;
+}
+
+static void perform_rename(const struct request *r) {
+  const uint64_t *a = r->args;
+  struct target from, to = {.parent = -1, .object = -1};
+  unsigned flags = r->nr == SYS_renameat2 ? (unsigned)a[4] : 0;
+  bool has_dirs = true;
+#ifdef SYS_rename
+  has_dirs = r->nr != SYS_rename;
+#endif
+  int error = resolve_argument(r, has_dirs ? (int)a[0] : AT_FDCWD, a[has_dirs ? 1 : 0], NAME_ONLY, false, &from);
+  if (!error) error = resolve_argument(r, has_dirs ? (int)a[2] : AT_FDCWD, a[has_dirs ? 3 : 1], NAME_ONLY, false, &to);
+  if (!error && (!from.name[0] || !to.name[0])) error = from.name[0] && (flags & 1 /* NOREPLACE */) ? -EEXIST : -EBUSY;
+  if (!error && !from.exists) error = -ENOENT;
+  if (!error && to.exists && (flags & 1)) error = -EEXIST;
+  if (!error && (to.must_be_dir || from.must_be_dir) && !S_ISDIR(from.st.st_mode)) error = -ENOTDIR;
+  if (!error) error = check_rename(r, &from, &to, flags & 2 /* EXCHANGE */);
+  if (!error) {
+    pthread_mutex_lock(&r->broker->names_lock);
+    error = syscall(SYS_renameat2, from.parent, from.name, to.parent, to.name, flags) ? -errno : 0;
+    pthread_mutex_unlock(&r->broker->names_lock);
+    note_kernel_refusal(r->broker, "rename", is_covered(r->broker, from.path, OP_WRITE) ? to.path : from.path, OP_WRITE, error);
+    if (!error) guard_note(r->broker, &to);
+    if (!error && flags & 2) guard_note(r->broker, &from);
+  }
+  release(&from);
+  release(&to);
+  answer(r, 0, error);
+}
+
+static void perform_link(const struct request *r) {
+  const uint64_t *a = r->args;
+  struct broker *b = r->broker;
+  struct target from, to = {.parent = -1, .object = -1};
+  bool at = r->nr == SYS_linkat;
+  int flags = at ? (int)a[4] : 0;
+  char link[32];
+  if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) return answer(r, 0, -EINVAL);
+  int error = resolve_argument(r, at ? (int)a[0] : AT_FDCWD, a[at ? 1 : 0], flags & AT_SYMLINK_FOLLOW ? FOLLOW : 0, flags & AT_EMPTY_PATH, &from);
+  if (!error && !from.exists) error = -ENOENT;
+  if (!error) error = resolve_argument(r, at ? (int)a[2] : AT_FDCWD, a[at ? 3 : 1], NAME_ONLY, false, &to);
+  if (!error && (to.exists || !to.name[0])) error = -EEXIST;
+  if (!error && to.must_be_dir) error = -ENOENT;
+  if (!error && S_ISDIR(from.st.st_mode)) error = -EPERM;
+  if (!error) {
+    /* A second name for a file is a way to read and write it. */
+    uint32_t rule = refusal_of(b, &from, OP_READ | OP_WRITE);
+    const char *path = from.path;
+    if (!rule) rule = refusal_of(b, &to, OP_WRITE), path = to.path;
+    if (!rule && S_ISLNK(from.st.st_mode)) rule = find_rename_refusal(b, to.path, to.path, true);
+    if (rule) note_refusal(b, "link", path, rule, EACCES), error = -EACCES;
+  }
+  if (!error) {
+    object_link(&from, link);
+    pthread_mutex_lock(&b->names_lock);
+    if (S_ISLNK(from.st.st_mode)) error = linkat(from.parent, from.name, to.parent, to.name, 0) ? -errno : 0;
+    else error = linkat(AT_FDCWD, link, to.parent, to.name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+    pthread_mutex_unlock(&b->names_lock);
+    note_kernel_refusal(b, "link", to.path, OP_WRITE, error);
+    if (!error) guard_note(b, &to);
+  }
+  release(&from);
+  release(&to);
+  answer(r, 0, error);
+}
+
+void perform_path_call(const struct request *r) {
+  const uint64_t *a = r->args;
+  switch (r->nr) {
+    case SYS_mkdirat: return change_one(r, "create", (int)a[0], a[1], make_dir, NAME_ONLY, CREATES);
+    case SYS_mknodat: return change_one(r, "create", (int)a[0], a[1], make_node, NAME_ONLY, CREATES);
+    case SYS_symlinkat: return change_one(r, "create", (int)a[1], a[2], make_link, NAME_ONLY, CREATES);
+    case SYS_unlinkat: return change_one(r, "remove", (int)a[0], a[1], remove_at, NAME_ONLY, 0);
+    case SYS_truncate: return change_one(r, "write", AT_FDCWD, a[0], set_length, FOLLOW, 0);
+#ifdef SYS_mkdir
+    case SYS_mkdir: return change_one(r, "create", AT_FDCWD, a[0], make_dir, NAME_ONLY, CREATES);
+    case SYS_mknod: return change_one(r, "create", AT_FDCWD, a[0], make_node, NAME_ONLY, CREATES);
+    case SYS_symlink: return change_one(r, "create", AT_FDCWD, a[1], make_link, NAME_ONLY, CREATES);
+    case SYS_unlink: return change_one(r, "remove", AT_FDCWD, a[0], remove_file, NAME_ONLY, 0);
+    case SYS_rmdir: return change_one(r, "remove", AT_FDCWD, a[0], remove_dir, NAME_ONLY, 0);
+    case SYS_rename:
+#endif
+#ifdef SYS_renameat
+    case SYS_renameat:
+#endif
+    case SYS_renameat2: return perform_rename(r);
+#ifdef SYS_link
+    case SYS_link:
+#endif
+    case SYS_linkat: return perform_link(r);
+#ifdef SYS_chmod
+    case SYS_utimes:
+    case SYS_chmod: case SYS_chown: case SYS_utime: return change_attributes(r, AT_FDCWD, a[0], 0, false);
+    case SYS_lchown: return change_attributes(r, AT_FDCWD, a[0], AT_SYMLINK_NOFOLLOW, false);
+    case SYS_futimesat: return change_attributes(r, (int)a[0], a[1], 0, !a[1]);
+#endif
+    case SYS_fchmodat: return change_attributes(r, (int)a[0], a[1], 0, false);
+    case SYS_fchmodat2: return change_attributes(r, (int)a[0], a[1], (int)a[3], false);
+    case SYS_fchownat: return change_attributes(r, (int)a[0], a[1], (int)a[4], false);
+    case SYS_utimensat: return change_attributes(r, (int)a[0], a[1], (int)a[3], !a[1]);
+    case SYS_setxattr: case SYS_removexattr: return change_attributes(r, AT_FDCWD, a[0], 0, false);
+    case SYS_lsetxattr: case SYS_lremovexattr: return change_attributes(r, AT_FDCWD, a[0], AT_SYMLINK_NOFOLLOW, false);
+    case SYS_fchmod: case SYS_fchown: case SYS_fsetxattr: case SYS_fremovexattr: return change_attributes(r, (int)a[0], 0, 0, true);
+    default: return answer(r, 0, -ENOSYS);
+  }
+}

@@ -1,0 +1,193 @@
+/* Opening files for the program. */
+#define _GNU_SOURCE
+#include "broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* What openat2 knows; openat ignores the rest, so it is left out. */
+#define OPENAT2_FLAGS \
+  (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | O_ASYNC | O_DIRECT | O_LARGEFILE | \
+   O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC)
+
+struct open_call {
+  int dirfd, flags;
+  uint64_t path;
+  mode_t mode;
+};
+
+static int read_open_call(const struct request *r, struct open_call *call) {
+  const uint64_t *a = r->args;
+#ifdef SYS_open
+  if (r->nr == SYS_open) return *call = (struct open_call){AT_FDCWD, (int)a[1], a[0], (mode_t)a[2]}, 0;
+  if (r->nr == SYS_creat) return *call = (struct open_call){AT_FDCWD, O_CREAT | O_WRONLY | O_TRUNC, a[0], (mode_t)a[1]}, 0;
+#endif
+  if (r->nr == SYS_openat) return *call = (struct open_call){(int)a[0], (int)a[2], a[1], (mode_t)a[3]}, 0;
+  struct open_how_abi how;
+  if (a[3] < sizeof how) return -EINVAL;
+  if (a[3] > sizeof how) return -E2BIG;
+  int error = fetch_bytes(r, a[2], &how, sizeof how);
+  if (error) return error;
+  /* A caller that asks for special resolution has a fallback for kernels that lack this call. */
+  if (how.resolve & ~0x3full) return -EINVAL;
+  if (how.resolve || (how.flags & O_PATH)) return -ENOSYS;
+  if ((how.flags & ~(uint64_t)(OPENAT2_FLAGS | O_TMPFILE)) || how.mode & ~07777ull) return -EINVAL;
+  if (how.mode && !(how.flags & O_CREAT) && (how.flags & O_TMPFILE) != O_TMPFILE) return -EINVAL;
+  *call = (struct open_call){(int)a[0], (int)how.flags, a[1], (mode_t)how.mode};
+  return 0;
+}
+
+static uint32_t open_ops(const struct open_call *call, bool exists) {
+  uint32_t ops = 0;
+  int mode = call->flags & O_ACCMODE;
+  if (mode != O_WRONLY) ops |= OP_READ;
+  if (mode != O_RDONLY || (call->flags & O_TRUNC) || (call->flags & O_TMPFILE) == O_TMPFILE) ops |= OP_WRITE;
+  if ((call->flags & O_CREAT) && !exists) ops |= OP_WRITE;
+  return ops;
+}
+
+/* /dev/tty means the caller's terminal, which need not be ours. */
+static int open_caller_tty(const struct request *r, int flags) {
+  char path[64], text[512];
+  int terminal = 0;
+  if (getsid(r->tid) == getsid(0)) return open("/dev/tty", flags);
+  snprintf(path, sizeof path, "/proc/%d/stat", thread_group(r->tid));
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+  if (fd >= 0) close(fd);
+  text[len > 0 ? len : 0] = 0;
+  char *after_name = strrchr(text, ')');
+  if (!after_name || sscanf(after_name + 2, "%*c %*d %*d %*d %d", &terminal) != 1 || !terminal) return errno = ENXIO, -1;
+  snprintf(path, sizeof path, "/dev/pts/%u", minor((dev_t)terminal));
+  return open(path, flags);
+}
+
+static int open_target(const struct request *r, const struct open_call *call, const struct target *t) {
+  int flags = (call->flags & ~O_CLOEXEC) | O_CLOEXEC | O_NOCTTY;
+  char link[32];
+  if ((call->flags & O_TMPFILE) == O_TMPFILE || (t->parent < 0 && t->exists && S_ISDIR(t->st.st_mode)))
+    return t->exists ? openat(t->object, ".", flags & ~O_NOFOLLOW, call->mode) : (errno = ENOENT, -1);
+  if (t->exists && S_ISCHR(t->st.st_mode) && t->st.st_rdev == makedev(5, 0)) return open_caller_tty(r, flags & ~(O_CREAT | O_EXCL));
+  if (t->parent < 0) {
+    object_link(t, link);
+    return open(link, flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW));
+  }
+  /* Not O_NOFOLLOW, which would stay visible in the flags of the descriptor. */
+  struct open_how_abi how = {(uint64_t)(flags & OPENAT2_FLAGS), flags & (O_CREAT | O_TMPFILE) ? call->mode & 07777 : 0, RESOLVE_NO_SYMLINKS_};
+  if (!(flags & O_CREAT)) how.mode = 0;
+  return (int)syscall(SYS_openat2, t->parent, t->name, &how, sizeof how);
+}
+
+/* A descriptor that the caller holds may be named by /dev/stdout and the like; where the file itself is out of bounds,
+   the caller gets the very descriptor again, which grants nothing new. */
+static int duplicate_own(const struct request *r, const struct open_call *call, const struct target *t) {
+  if (t->own_fd < 0) return -EACCES;
+  int fd = fetch_descriptor(r, t->own_fd);
+  if (fd < 0) return fd;
+  int have = fcntl(fd, F_GETFL) & O_ACCMODE, want = call->flags & O_ACCMODE;
+  if (have == O_RDWR || have == want) return fd;
+  close(fd);
+  return -EACCES;
+}
+
+static bool may_block(const struct open_call *call, const struct target *t) {
+  return t->exists && S_ISFIFO(t->st.st_mode) && !(call->flags & O_NONBLOCK) && (call->flags & O_ACCMODE) != O_RDWR;
+}
+
+/* Returns a descriptor, an error, or -EAGAIN when a link took the place of the file and all is to be done again. */
+static int open_checked(const struct request *r, const struct open_call *call, const struct target *t) {
+  struct broker *b = r->broker;
+  uint32_t ops = open_ops(call, t->exists), rule = refusal_of(b, t, ops);
+  const char *op = ops & OP_WRITE ? "write" : "read";
+  if (rule == NO_RULE && t->own_fd >= 0) return duplicate_own(r, call, t);
+  if (rule) return note_refusal(b, op, t->path, rule, EACCES), -EACCES;
+  if (!t->exists && !(call->flags & O_CREAT)) return -ENOENT;
+  bool creates = !t->exists || (call->flags & O_TMPFILE) == O_TMPFILE;
+  if (creates && !may_create(b)) return note_refusal(b, "limit-files", t->path, NO_RULE, EDQUOT), -EDQUOT;
+  if (creates) use_umask_of(r);
+  if (creates && is_setuid_refused(r, call->mode)) return note_refusal(b, "setuid", t->path, NO_RULE, EPERM), -EPERM;
+  /* Truncating waits until what was opened is known to be what was checked. */
+  struct open_call plain = *call;
+  bool truncates = t->exists && (call->flags & O_TRUNC) && (call->flags & O_ACCMODE) != O_RDONLY && S_ISREG(t->st.st_mode);
+  if (truncates) plain.flags &= ~O_TRUNC;
+  int fd = open_target(r, &plain, t), error = fd < 0 ? -errno : 0;
+  if (error == -ELOOP && !(call->flags & O_NOFOLLOW)) return -EAGAIN;
+  if (error == -EACCES && t->own_fd >= 0) return duplicate_own(r, call, t);
+  if (error) return note_kernel_refusal(b, op, t->path, ops, error), error;
+  struct target now = {.parent = -1, .object = fd, .own_fd = -1, .exists = true};
+  canonical_path(fd, now.path, sizeof now.path);
+  if (strcmp(now.path, t->path) && now.path[0] == '/' && !fstat(fd, &now.st) && (rule = refusal_of(b, &now, ops))) {
+    close(fd);
+    return note_refusal(b, op, now.path, rule, EACCES), -EACCES;
+  }
+  if (truncates && ftruncate(fd, 0)) {
+    error = -errno;
+    close(fd);
+    return note_kernel_refusal(b, op, t->path, ops, error), error;
+  }
+  if (creates) guard_note(b, t);
+  return fd;
+}
+
+static bool ends_in_slash(const struct request *r, uint64_t address) {
+  char path[4096];
+  int len = fetch_string(r, address, path, sizeof path);
+  return len > 0 && path[len - 1] == '/';
+}
+
+static void open_and_answer(const struct request *r, bool is_own_thread) {
+  struct open_call call;
+  struct target t;
+  int fd = read_open_call(r, &call);
+  if (fd < 0) return answer(r, 0, fd);
+  bool is_exclusive = (call.flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+  if ((call.flags & O_CREAT) && ends_in_slash(r, call.path)) return answer(r, 0, -EISDIR);
+  for (int attempt = 0; attempt < 40; attempt++) {
+    fd = resolve_argument(r, call.dirfd, call.path, !(call.flags & O_NOFOLLOW) && !is_exclusive, false, &t);
+    if (fd < 0) break;
+    if (!is_own_thread && may_block(&call, &t)) {
+      release(&t);
+      if (!in_own_thread(r, perform_open)) answer(r, 0, -ENFILE);
+      return;
+    }
+    fd = open_checked(r, &call, &t);
+    release(&t);
+    if (fd != -EAGAIN) break;
+  }
+  if (fd == -EAGAIN) fd = -ELOOP;
+  if (fd < 0) return answer(r, 0, fd);
+  answer_descriptor(r, fd, call.flags & O_CLOEXEC);
+  close(fd);
+}
+
+/* Reads under the kernel's own layers: seen here, refused here if the kernel would, otherwise left to the kernel. */
+static void probe_open(const struct request *r, const struct open_call *call) {
+  struct target t;
+  int error = resolve_argument(r, call->dirfd, call->path, !(call->flags & O_NOFOLLOW), false, &t);
+  if (error == -ENOENT || error == -ENOTDIR || (!error && !t.exists)) {
+    char path[PATH_CAP];
+    int len = fetch_string(r, call->path, path, 4096);
+    if (len > 0 && path[0] == '/') note_hidden(r->broker, path);
+    else if (!error) note_hidden(r->broker, t.path);
+  }
+  bool is_plain = !error && t.exists && (S_ISREG(t.st.st_mode) || S_ISDIR(t.st.st_mode));
+  if (is_plain && !is_covered(r->broker, t.path, OP_READ)) {
+    int fd = open_target(r, call, &t);
+    if (fd < 0) note_kernel_refusal(r->broker, "read", t.path, OP_READ, -errno);
+    else close(fd);
+  }
+  release(&t);
+  answer_continue(r);
+}
+
+void perform_open(const struct request *r) {
+  struct open_call call;
+  bool is_probed = (r->broker->plan->flags & PLAN_OPENS_PROBED) && r->nr != SYS_openat2 && !read_open_call(r, &call) &&
+                   !(call.flags & O_CREAT) && open_ops(&call, true) == OP_READ;
+  if (is_probed) return probe_open(r, &call);
+  open_and_answer(r, is_in_own_thread());
+}
