@@ -1,16 +1,18 @@
 import type { Arch, HostFacts, Namespace } from '../host/facts.ts';
-import { type Conflict, findConflicts } from '../policy/conflicts.ts';
+import { decide } from '../policy/decide.ts';
 import { isLiteral, unescapeLiteral } from '../policy/glob.ts';
-import { isCatchAll, parseNetTarget } from '../policy/net-target.ts';
 import type { Policy, Variables } from '../policy/policy.ts';
 import { planBrokerRules } from './broker.ts';
+import { describeRule, findDegradations, findNetworkNotes } from './degradations.ts';
 import { type FileTree, isAtOrBelow } from './file-tree.ts';
-import { collectGrants, type Grant, groupSystemRules, READ, WRITE } from './grants.ts';
+import { collectGrants, groupSystemRules, READ, WRITE } from './grants.ts';
 import { planLandlock } from './landlock.ts';
 import { type ActiveLayers, chooseLayers, type LayerChoice } from './layers.ts';
 import { type LimitPlan, planLimits } from './limits.ts';
+import { findNeeds, type Needs } from './needs.ts';
+import { type Network, planNetwork } from './network.ts';
 import type { Degradation, LaunchPlan, LayerReport } from './plan.ts';
-import type { BrokeredCalls, FilterRequest } from './seccomp/filter-request.ts';
+import type { FilterRequest } from './seccomp/filter-request.ts';
 import { planView } from './view.ts';
 
 export interface PlanInput {
@@ -32,125 +34,14 @@ export interface Plan {
   /** Grants that cannot be given here; nothing is less protected for that. */
   readonly notes: readonly string[];
   readonly limits: LimitPlan;
-  readonly network: 'private' | 'host' | 'none';
+  readonly network: Network;
 }
 
 const SHARED_DEVICES = ['/dev/shm', '/dev/pts'];
 
-/** What the broker is needed for under this policy, beyond what it always does. */
-interface Needs {
-  readonly conflicts: readonly Conflict[];
-  readonly opens: BrokeredCalls['opens'];
-  readonly isAllowListKept: boolean;
-}
-
-function findNeeds(policy: Policy, grants: readonly Grant[], active: ActiveLayers): Needs {
-  const conflicts = findConflicts(policy);
-  const deniesReading = conflicts.some(({ deny }) => deny.rights.includes('read'));
-  const isAllowListKept = active.landlockAbi === 0 || grants.some(({ isGlob }) => isGlob);
-  const opens = deniesReading || isAllowListKept ? 'all' : policy.isDefault ? 'probe' : 'effects';
-  return { conflicts, opens, isAllowListKept };
-}
-
-function describe(rule: {
-  readonly origin: { readonly key: string; readonly text: string };
-}): string {
-  return `${rule.origin.key}: ${rule.origin.text}`;
-}
-
-/** Rules that no layer which is left enforces. */
-function findDegradations(
-  policy: Policy,
-  needs: Needs,
-  active: ActiveLayers,
-  hasWritableWorkspace: boolean,
-): Degradation[] {
-  const degradations: Degradation[] = [];
-  if (active.landlockAbi === 0 && !active.has.broker)
-    degradations.push({
-      rule: 'fs',
-      reason: 'without Landlock and the broker, reading outside the allowed paths is not refused',
-    });
-  if (!active.has.broker) {
-    for (const deny of new Set(needs.conflicts.map((conflict) => conflict.deny)))
-      degradations.push({
-        rule: describe(deny),
-        reason: 'a deny inside an allowed path needs the broker',
-      });
-    if (hasWritableWorkspace)
-      degradations.push({
-        rule: 'configuration protection',
-        reason: 'files that do not exist yet can only be protected by the broker',
-      });
-    if (needs.isAllowListKept && active.landlockAbi > 0)
-      degradations.push({
-        rule: 'fs wildcards',
-        reason: 'an allow rule with a wildcard needs the broker',
-      });
-  }
-  if (!active.has.pid)
-    degradations.push({
-      rule: 'processes',
-      reason: 'without a pid namespace, processes outside can be seen',
-    });
-  if (!active.has.pid && active.landlockAbi < 6)
-    degradations.push({
-      rule: 'signals',
-      reason: 'without a pid namespace and Landlock 6, processes outside can be signalled',
-    });
-  if (!active.has.net && planNetwork(policy, active) !== 'host')
-    degradations.push({
-      rule: 'network',
-      reason: "without a network namespace, the host's sockets can be listed",
-    });
-  if (!active.has.seccomp)
-    degradations.push({
-      rule: 'system calls',
-      reason: 'without seccomp, sockets and system calls are not restricted',
-    });
-  if (planNetwork(policy, active) === 'host')
-    for (const rule of policy.net)
-      if (rule.effect === 'deny' && !isEverything(rule.text))
-        degradations.push({
-          rule: describe(rule),
-          reason: 'the host network is allowed as a whole',
-        });
-  return degradations;
-}
-
-function isEverything(text: string): boolean {
-  const target = parseNetTarget(text);
-  return !('problem' in target) && isCatchAll(target);
-}
-
-const LOOPBACK: ReadonlySet<string> = new Set([
-  '127.0.0.1',
-  'localhost',
-  '::1',
-  '127.0.0.0/8',
-  '[::1]',
-]);
-
-function planNetwork(policy: Policy, active: ActiveLayers): Plan['network'] {
-  if (policy.net.some(({ effect, text }) => effect === 'allow' && isEverything(text)))
-    return 'host';
-  return active.has.net ? 'private' : 'none';
-}
-
-function findNotes(policy: Policy, network: Plan['network']): string[] {
-  const isReachable = (text: string): boolean =>
-    network === 'host' || (network === 'private' && LOOPBACK.has(text));
-  return policy.net
-    .filter(({ effect, text }) => effect === 'allow' && !isReachable(text) && !LOOPBACK.has(text))
-    .map(
-      (rule) =>
-        `${describe(rule)} is not reachable: only "*" (the host's network) and loopback can be granted`,
-    );
-}
-
 function planFilter(
   arch: Arch,
-  input: { policy: Policy; active: ActiveLayers; needs: Needs; network: Plan['network'] },
+  input: { policy: Policy; active: ActiveLayers; needs: Needs; network: Network },
 ): FilterRequest {
   const { active, needs, network } = input;
   const { has } = active;
@@ -204,6 +95,16 @@ function findPinned(
       if (path !== null && isAtOrBelow(path, variables.cwd)) readOnly.add(path);
     }
   return { masked: [...masked], readOnly: [...readOnly] };
+}
+
+/**
+ * git fails altogether on a configuration that is there and cannot be read. Where no mount hides the home, git is told to
+ * look elsewhere.
+ */
+function withoutGitConfig({ policy, variables, env }: PlanInput): PlanInput['env'] {
+  const { outcome } = decide(policy, { op: 'read', path: `${variables.home}/.gitconfig` });
+  const isSet = env.some(([name]) => name === 'GIT_CONFIG_GLOBAL');
+  return outcome === 'allow' || isSet ? env : [...env, ['GIT_CONFIG_GLOBAL', '/dev/null']];
 }
 
 function isInside(path: string, dirs: readonly string[]): boolean {
@@ -287,7 +188,7 @@ export function makePlan(input: PlanInput): Plan {
       gid: host.gid,
       parentPid: input.parentPid,
       argv: input.argv,
-      env: input.env,
+      env: has.mount ? input.env : withoutGitConfig(input),
       cwd: variables.cwd,
       scopedDir: variables.tmpdir,
       privateTmp: tmpPaths,
@@ -322,15 +223,16 @@ export function makePlan(input: PlanInput): Plan {
     ],
     notes: [
       ...astray.map(
-        (rule) => `${describe(rule)} is not granted: a link in a writable place leads it elsewhere`,
+        (rule) =>
+          `${describeRule(rule)} is not granted: a link in a writable place leads it elsewhere`,
       ),
-      ...findNotes(policy, network),
+      ...findNetworkNotes(policy, network),
       ...(filter?.isAttributeChangeRefused
         ? ['File permissions, owners and times cannot be changed without the broker and mount']
         : []),
       ...absent
         .filter(({ origin }) => origin.at !== undefined || origin.source.startsWith('--'))
-        .map((rule) => `${describe(rule)} names nothing that exists`),
+        .map((rule) => `${describeRule(rule)} names nothing that exists`),
     ],
     limits,
     network,

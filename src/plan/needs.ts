@@ -1,0 +1,20 @@
+import { type Conflict, findConflicts } from '../policy/conflicts.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Grant } from './grants.ts';
+import type { ActiveLayers } from './layers.ts';
+import type { BrokeredCalls } from './seccomp/filter-request.ts';
+
+/** What the broker is needed for under this policy, beyond what it always does. */
+export interface Needs {
+  readonly conflicts: readonly Conflict[];
+  readonly opens: BrokeredCalls['opens'];
+  readonly isAllowListKept: boolean;
+}
+
+export function findNeeds(policy: Policy, grants: readonly Grant[], active: ActiveLayers): Needs {
+  const conflicts = findConflicts(policy);
+  const deniesReading = conflicts.some(({ deny }) => deny.rights.includes('read'));
+  const isAllowListKept = active.landlockAbi === 0 || grants.some(({ isGlob }) => isGlob);
+  const opens = deniesReading || isAllowListKept ? 'all' : policy.isDefault ? 'probe' : 'effects';
+  return { conflicts, opens, isAllowListKept };
+}
