@@ -80,7 +80,9 @@ uint32_t find_refusal(const struct broker *b, const char *path, uint32_t ops) {
 /* Is each of the operations granted by some rule? Things without a place in the tree (pipes, memory) always are. */
 bool is_covered(const struct broker *b, const char *path, uint32_t ops) {
   uint32_t left = ops;
-  if (path[0] != '/' || !strncmp(path, "/memfd:", 7) || is_in_private_tmp(b, path)) return true;
+  if (path[0] != '/' || !strncmp(path, "/memfd:", 7)) return true;
+  /* A socket may have been moved there; whether the run made it is known otherwise. */
+  if (!(ops & OP_CONNECT) && is_in_private_tmp(b, path)) return true;
   for (size_t i = 0; i < b->plan->rule_count && left; i++) {
     const struct broker_rule *rule = &b->plan->rules[i];
     if (rule->effect == RULE_ALLOW && (rule->ops & left) && covers(rule, path)) left &= ~rule->ops;
