@@ -179,9 +179,10 @@ static _Noreturn void finish(struct keeper *keeper, int status) {
 
 static void reap(struct keeper *keeper) {
   int status;
-  for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
+  for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0;) {
     if (pid != keeper->program) continue;
     if (WIFSTOPPED(status)) tell(keeper, 'S', WSTOPSIG(status));
+    else if (WIFCONTINUED(status)) tell(keeper, 'R', 0);
     else finish(keeper, status);
   }
 }

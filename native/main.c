@@ -151,6 +151,8 @@ static void hear_keeper(struct supervisor *s) {
   }
   memcpy(&value, message + 1, sizeof value);
   if (message[0] == 'S') stop_with_program(s);
+  /* The terminal may have let the program go on before we heard that it had stopped. */
+  if (message[0] == 'R' && s->is_stopped) s->is_stopped = false, kill(getppid(), SIGCONT);
   if (message[0] == 'X') s->status = value, s->has_status = true;
 }
 

@@ -86,17 +86,17 @@ static bool match_segment(struct span pattern, struct span name) {
 
 static bool is_globstar(struct span s) { return s.len == 2 && s.at[0] == '*' && s.at[1] == '*'; }
 
-bool match_pattern(const char *pattern, const char *path) {
+static bool match(const char *pattern, const char *path, bool is_below_enough) {
   const char *star = NULL, *resume = NULL;
   for (;;) {
     struct span p = segment(pattern), n = segment(path);
-    if (!p.len) return true; /* all of the pattern is used up: at or below */
-    if (is_globstar(p)) {
+    if (!p.len && (is_below_enough || !n.len)) return true;
+    if (p.len && is_globstar(p)) {
       star = pattern = p.at + p.len;
       resume = path;
       continue;
     }
-    if (n.len && match_segment(p, n)) {
+    if (p.len && n.len && match_segment(p, n)) {
       pattern = p.at + p.len;
       path = n.at + n.len;
       continue;
@@ -109,6 +109,9 @@ bool match_pattern(const char *pattern, const char *path) {
   }
 }
 
+/* All of the pattern is used up: at or below. */
+bool match_pattern(const char *pattern, const char *path) { return match(pattern, path, true); }
+
 /* Does the whole of `dir` use up a leading part of the pattern that ends in a named segment, with more to come?
    True for `/ws/.git` under a pattern that ends in `.git/hooks`: a directory moved there would bring protected names with it. */
 bool match_prefix(const char *pattern, const char *dir) {
@@ -118,9 +121,7 @@ bool match_prefix(const char *pattern, const char *dir) {
     if (len >= sizeof head || (len >= 3 && !memcmp(cut - 3, "/**", 3))) continue;
     memcpy(head, pattern, len);
     head[len] = 0;
-    /* "at or below" is too wide here: the last named segment must match the last of `dir`. */
-    struct span last_p = segment(strrchr(head, '/')), last_d = segment(strrchr(dir, '/'));
-    if (match_segment(last_p, last_d) && match_pattern(head, dir)) return true;
+    if (match(head, dir, false)) return true;
   }
   return false;
 }

@@ -43,6 +43,7 @@ function chooseHidden({ grants, tree, home }: ViewOptions): string[] {
     PRIVATE_DIRECTORIES.some((dir) => isAtOrBelow(path, dir));
   if (
     realHome !== null &&
+    tree.kind(realHome) === 'directory' &&
     realHome.split('/').length > 2 &&
     !isPrivate(realHome) &&
     !isHidden(realHome) &&

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +27,7 @@ export class Workspace {
   /** Empties the workspace and fills it again. */
   fill(files: readonly string[]): void {
     for (const dir of [this.work, this.home, this.tmp]) {
-      fs.rmSync(dir, { recursive: true, force: true });
+      removeWhole(dir);
       fs.mkdirSync(dir, { mode: 0o755 });
       this.#own(dir);
     }
@@ -39,10 +40,15 @@ export class Workspace {
   }
 
   close(): void {
-    fs.rmSync(this.base, { recursive: true, force: true });
+    removeWhole(this.base);
   }
 
   #own(path: string): void {
     if (process.getuid?.() === 0) fs.chownSync(path, this.#runner.uid, this.#runner.gid);
   }
+}
+
+/** A workload may have taken away the rights to what it left; whoever is not root has to give them back first. */
+function removeWhole(path: string): void {
+  spawnSync('/bin/sh', ['-c', 'chmod -R u+rwx "$1" 2>/dev/null; rm -rf "$1"', 'sh', path]);
 }
