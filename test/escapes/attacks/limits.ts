@@ -126,10 +126,14 @@ const outlivesJob: Attack['isSuccess'] = async (result, fixture) =>
   (await exists('work/finished')(result, fixture)) || stillBeats(result, fixture);
 
 function killAssay(fixture: Fixture): void {
-  const isAssay = (pid: number) =>
-    fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0sandbox\0');
-  for (const pid of findProcessesBelow(fixture.base))
-    if (isAssay(pid)) process.kill(pid, 'SIGKILL');
+  for (const pid of findProcessesBelow(fixture.base)) {
+    try {
+      const isAssay = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0sandbox\0');
+      if (isAssay) process.kill(pid, 'SIGKILL');
+    } catch {
+      // it has ended since it was found
+    }
+  }
 }
 
 export const LEFTOVER_ATTACKS: readonly Attack[] = [
