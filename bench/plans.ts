@@ -28,7 +28,9 @@ function makeBarePlan(argv: readonly string[]): LaunchPlan {
     env: ENVIRONMENT,
     cwd: '/',
     banner: '',
-    privateTmp: '/tmp',
+    scopedDir: '/tmp',
+    privateTmp: ['/tmp'],
+    sharedInTmp: [],
     mounts: [],
     landlock: null,
     filter: null,
@@ -68,13 +70,21 @@ function listDirectories(count: number): string[] {
 export function encodeRulesPlan(ruleCount: number, argv: readonly string[]): Uint8Array {
   const grants = listDirectories(ruleCount).map((path) => ({ path, rights: READ | EXEC }));
   if (grants.length !== ruleCount) throw new Error(`Cannot find ${ruleCount} directories`);
-  const landlock = planLandlock({ abi: guessFacts().landlockAbi, grants, isNetworkRefused: true });
-  return encodePlan({
-    ...makeBarePlan(argv),
-    flags: { isCapsDropped: true, isGated: true },
-    landlock,
-    filter: makeFilter(),
+  const landlock = planLandlock({
+    abi: guessFacts().landlockAbi,
+    grants,
+    system: [],
+    listed: [],
+    isNetworkRefused: true,
   });
+  return encodePlan(
+    {
+      ...makeBarePlan(argv),
+      flags: { isCapsDropped: true, isGated: true },
+      landlock,
+    },
+    makeFilter(),
+  );
 }
 
 /** What `bwrap --unshare-all --ro-bind / / --dev /dev --proc /proc --tmpfs /tmp` makes: every namespace, and no rules. */
@@ -83,12 +93,15 @@ export function encodeNamespacesPlan(argv: readonly string[]): Uint8Array {
     { kind: 'tmpfs', path: '/tmp', sizeBytes: 0, inodes: 0, isShared: false },
     { kind: 'proc', pidMax: 0 },
   ];
-  return encodePlan({
-    ...makeBarePlan(argv),
-    flags: { isCapsDropped: true, isRootReadOnly: true, hasLoopback: true },
-    namespaces: ['user', 'mount', 'pid', 'ipc', 'net'],
-    mounts,
-  });
+  return encodePlan(
+    {
+      ...makeBarePlan(argv),
+      flags: { isCapsDropped: true, isRootReadOnly: true, hasLoopback: true },
+      namespaces: ['user', 'mount', 'pid', 'ipc', 'net'],
+      mounts,
+    },
+    null,
+  );
 }
 
 export interface PresetPlanOptions {
@@ -125,5 +138,6 @@ export function encodePresetPlan(options: PresetPlanOptions): Uint8Array {
     parentPid: PARENT_MARK,
     graceMs: 1000,
   });
-  return encodePlan({ ...plan.launch, banner: '', cgroups: [] });
+  const filter = plan.launch.filter && compileFilter(plan.launch.filter);
+  return encodePlan({ ...plan.launch, banner: '', cgroups: [] }, filter);
 }
