@@ -21,7 +21,8 @@ export function declareWorkloads(title: string, workloads: readonly Workload[]):
       for (const workload of workloads) {
         it(
           `${workload.name} as ${runner.name}: the same inside as outside`,
-          { timeout: TEST_TIMEOUT_MS },
+          // Dialogues on a terminal have pauses, which a busy machine can make too short.
+          { timeout: TEST_TIMEOUT_MS, retry: 1 },
           async (context) => {
             if (runner === ORDINARY && !isReachable)
               context.skip('the project lies where an ordinary user cannot read');
