@@ -1,0 +1,59 @@
+import type { Coverage, Event, ObserveLevel, Program } from '../observe/event.ts';
+import type { Variables } from '../policy/policy.ts';
+
+/** How a path ended that the run had changed or opened for writing. */
+export type FinalState = 'absent' | 'same' | 'changed';
+
+/** A number that programs like to put into names. */
+export interface NumberRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Everything that is known of one run, before anything is normalised. Paths are as seen inside. */
+export interface RunRecord {
+  /** Redacted. */
+  readonly command: readonly string[];
+  readonly level: ObserveLevel;
+  readonly events: readonly Event[];
+  readonly programs: readonly Program[];
+  readonly coverage: Coverage;
+  readonly end: RunEnd;
+  readonly variables: Variables;
+  /** Where the private tmp is seen inside: `/tmp`, `/var/tmp` or the private directory itself. */
+  readonly privateTmp: readonly string[];
+  readonly uid: number;
+  readonly startedMs: number;
+  readonly endedMs: number;
+  /** Process numbers of this run. */
+  readonly pids: readonly NumberRange[];
+  /** By path, for what was changed or opened for writing. A path that is missing here could not be looked at. */
+  readonly finalStates: ReadonlyMap<string, FinalState>;
+  /** What lies below directories that were moved, by their new path: paths relative to it, directories included. */
+  readonly movedContents: ReadonlyMap<string, readonly string[]>;
+  readonly policy: { readonly name: string; readonly isDefault: boolean };
+  readonly mode: 'containment' | 'dry-run';
+  readonly network: string;
+  readonly layers: readonly { layer: string; status: string; reason: string }[];
+  readonly environment: { readonly passed: readonly string[]; readonly removed: readonly string[] };
+  /** Distinct events that were folded into their directories, since there were too many. */
+  readonly overflow: readonly Overflow[];
+}
+
+export interface RunEnd {
+  readonly exitCode: number;
+  readonly signal: number;
+  readonly isTimedOut: boolean;
+  readonly limit: string;
+  readonly execError: string | undefined;
+}
+
+/** Beyond the cap of distinct events: counted, and kept as a digest that does not depend on their order. */
+export interface Overflow {
+  readonly op: string;
+  readonly directory: string;
+  readonly outcome: string;
+  readonly program: number;
+  readonly count: number;
+  readonly digest: string;
+}

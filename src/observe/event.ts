@@ -1,0 +1,133 @@
+/** How a fact is known: we did it ourselves; we saw that it happened; we saw the attempt and know what the kernel answers. */
+export type Basis = 'performed' | 'observed' | 'predicted';
+
+export type FileOp =
+  | 'read'
+  /** An existing file opened for writing. */
+  | 'write'
+  /** A regular file that was not there before. */
+  | 'create'
+  | 'mkdir'
+  | 'mknod'
+  | 'symlink'
+  | 'unlink'
+  | 'rmdir'
+  | 'rename'
+  | 'link'
+  | 'truncate'
+  | 'chmod'
+  | 'chown'
+  | 'utimes'
+  | 'xattr';
+
+export type NetworkOp = 'connect' | 'bind';
+
+/** Who refused, when the sandbox did; absent when nothing of ours was in the way. */
+export interface Decision {
+  /** The rule as a person reads it, such as `policy.yaml:6:5 fs.deny: ~/.ssh`; null when nothing allows the attempt. */
+  readonly rule: string | null;
+  readonly layer: 'broker' | 'kernel' | 'git-guard' | 'limit';
+}
+
+interface Attempt {
+  readonly basis: Basis;
+  /** `ok`, the name of an errno such as `ENOENT`, or `unknown` where only the failure itself is known. */
+  readonly outcome: string;
+  readonly decision?: Decision | undefined;
+  /** The program that did it, by its id in this run: see {@link Program}. */
+  readonly program: number;
+  /** How often the very same thing happened. */
+  readonly count: number;
+}
+
+export interface FileEvent extends Attempt {
+  readonly kind: 'file';
+  readonly op: FileOp;
+  /** Absolute, links resolved, as seen inside. */
+  readonly path: string;
+  /** As the program asked for it the first time, when that differs. */
+  readonly requested?: string | undefined;
+  /** Where a rename or a hard link leads; the text of a symbolic link; the new mode of a chmod, in octal. */
+  readonly target?: string | undefined;
+  readonly isDirectory?: boolean | undefined;
+  /** A rename that put an existing file out of the way. */
+  readonly isReplacing?: boolean | undefined;
+  /** Of a `write`: how the file was when it was first opened. */
+  readonly before?: FileState | undefined;
+}
+
+/** Enough to tell whether a file has been changed. */
+export interface FileState {
+  readonly dev: string;
+  readonly ino: string;
+  readonly size: number;
+  readonly mtimeNs: string;
+}
+
+/** An attempt to execute; what really came to run is a {@link Program}. */
+export interface ExecEvent extends Attempt {
+  readonly kind: 'exec';
+  readonly path: string;
+  readonly requested?: string | undefined;
+}
+
+export interface NetworkEvent extends Attempt {
+  readonly kind: 'network';
+  readonly op: NetworkOp;
+  /** `tcp`, `udp`, `unix` or another family by its number. */
+  readonly family: string;
+  /** An address, or the path of a socket. */
+  readonly host: string;
+  readonly port?: number | undefined;
+}
+
+export interface EnvironmentEvent {
+  readonly kind: 'environment';
+  readonly op: 'passed' | 'removed';
+  readonly name: string;
+}
+
+export interface LimitEvent {
+  readonly kind: 'limit';
+  readonly limit: string;
+}
+
+export interface DegradationEvent {
+  readonly kind: 'degradation';
+  readonly rule: string;
+  readonly reason: string;
+}
+
+export type Event =
+  FileEvent | ExecEvent | NetworkEvent | EnvironmentEvent | LimitEvent | DegradationEvent;
+
+/**
+ * A program that ran: an image, and the line of programs that led to it. Ids are given in order of appearance and
+ * never again; a program that is started a thousand times by the same one is one program with a count.
+ */
+export interface Program {
+  readonly id: number;
+  /** The program that executed it; 0 is assay itself. */
+  readonly parent: number;
+  /** The image that was seen to run. */
+  readonly image: string;
+  /** The script that named the image as its interpreter. */
+  readonly script?: string | undefined;
+  /** SHA-256 of the image, in hex; absent when it could not be read in time. */
+  readonly digest?: string | undefined;
+  readonly count: number;
+  /** Distinct command lines, redacted; the first few. */
+  readonly commands: readonly (readonly string[])[];
+}
+
+export type Surface = 'reads' | 'changes' | 'programs' | 'network' | 'environment';
+
+export interface SurfaceCoverage {
+  readonly status: 'complete' | 'partial' | 'absent';
+  /** What was not watched, or how much was lost; empty when complete. */
+  readonly reasons: readonly string[];
+}
+
+export type Coverage = Readonly<Record<Surface, SurfaceCoverage>>;
+
+export type ObserveLevel = 'all' | 'effects' | 'none';
