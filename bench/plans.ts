@@ -36,6 +36,7 @@ function makeBarePlan(argv: readonly string[]): LaunchPlan {
     filter: null,
     brokerRules: [],
     maxFiles: 0,
+    firstPid: 0,
     rlimits: [],
     cgroups: [],
     softLimits: {},
@@ -91,7 +92,7 @@ export function encodeRulesPlan(ruleCount: number, argv: readonly string[]): Uin
 export function encodeNamespacesPlan(argv: readonly string[]): Uint8Array {
   const mounts: MountOp[] = [
     { kind: 'tmpfs', path: '/tmp', sizeBytes: 0, inodes: 0, isShared: false },
-    { kind: 'proc', pidMax: 0 },
+    { kind: 'proc', firstPid: 0, pidMax: 0 },
   ];
   return encodePlan(
     {

@@ -56,6 +56,8 @@ enum plan_flag {
   PLAN_GIT_GUARD = 64,    /* configuration of git repositories may be created but not changed */
   PLAN_EXACT_ABI = 128,   /* a kernel with more Landlock than the plan uses is to be told, too */
   PLAN_ALLOW_LIST = 256,  /* what no rule allows is refused by the broker, not left to the kernel */
+  PLAN_OBSERVE_ONLY = 1024, /* nothing is refused */
+  PLAN_RECORD = 512,      /* what happens is written down, not only what is refused */
 };
 
 struct plan {
@@ -82,7 +84,7 @@ struct plan {
   const char *scoped_dir; /* the private tmp outside */
   char **tmp_paths;       /* `private_count` places where it is seen inside, then what is shared inside those */
   uint32_t private_count;
-  uint64_t timeout_ms, grace_ms, max_files;
+  uint64_t timeout_ms, grace_ms, max_files, first_pid;
   uint64_t soft[SOFT_COUNT];
 };
 
@@ -94,6 +96,10 @@ void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_json_string(char *out, size_t cap, const char *bytes, size_t len);
 _Noreturn void die(const char *step, const char *what);
 _Noreturn void die_errno(const char *step, const char *what);
+
+/* record.c: lines on their way to the report, in memory that the supervisor shares with the keeper */
+void stream_open(void);
+void stream_flush(void);
 
 /* match.c */
 bool match_pattern(const char *pattern, const char *path);

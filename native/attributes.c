@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 #include <sys/xattr.h>
@@ -57,7 +58,7 @@ static int change_times(const struct request *r, struct target *t) {
 
 static int change_mode(const struct request *r, struct target *t, mode_t mode) {
   char link[32];
-  if (!S_ISDIR(t->st.st_mode) && is_setuid_refused(r, mode)) return note_refusal(r->broker, "setuid", t->path, NO_RULE, EPERM), -EPERM;
+  if (!S_ISDIR(t->st.st_mode) && is_setuid_refused(r, mode)) return note_refusal(r, "setuid", t->path, NO_RULE, EPERM), -EPERM;
   if (S_ISLNK(t->st.st_mode)) return -EOPNOTSUPP;
   object_link(t, link);
   return chmod(link, mode) ? -errno : 0;
@@ -104,7 +105,7 @@ static int change_attribute(const struct request *r, struct target *t) {
 
 /* Attribute calls on an open descriptor: a copy of it is taken, so path and file are those of the descriptor. */
 static int resolve_descriptor(const struct request *r, int fd, struct target *t) {
-  *t = (struct target){.parent = -1, .object = -1, .own_fd = -1};
+  clear_target(t);
   t->object = fetch_descriptor(r, fd);
   if (t->object < 0) return t->object;
   if (fcntl(t->object, F_GETFL) & O_PATH) return -EBADF;
@@ -122,9 +123,36 @@ static bool changes_no_time(const struct request *r) {
          times[1].tv_nsec == UTIME_OMIT;
 }
 
+static const char *attribute_op(int nr) {
+  switch (nr) {
+#ifdef SYS_chmod
+    case SYS_chmod:
+#endif
+    case SYS_fchmod: case SYS_fchmodat: case SYS_fchmodat2: return "chmod";
+#ifdef SYS_chown
+    case SYS_chown: case SYS_lchown:
+#endif
+    case SYS_fchown: case SYS_fchownat: return "chown";
+    case SYS_setxattr: case SYS_lsetxattr: case SYS_fsetxattr: case SYS_removexattr: case SYS_lremovexattr: case SYS_fremovexattr: return "xattr";
+    default: return "utimes";
+  }
+}
+
+/* The mode that a chmod asks for: whether something becomes executable is worth knowing. */
+static void describe_mode(const struct request *r, char out[16]) {
+  bool is_second = r->nr == SYS_fchmod;
+#ifdef SYS_chmod
+  is_second |= r->nr == SYS_chmod;
+#endif
+  snprintf(out, 16, "%04o", (unsigned)r->args[is_second ? 1 : 2] & 07777);
+}
+
 void change_attributes(const struct request *r, int dirfd, uint64_t path, int flags, bool by_descriptor) {
   struct target t;
   struct broker *b = r->broker;
+  const char *op = attribute_op(r->nr);
+  char mode[16] = "";
+  clear_target(&t);
   if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) || (by_descriptor && flags)) return answer(r, 0, -EINVAL);
   if (changes_no_time(r)) return answer(r, 0, 0);
   if (by_descriptor && dirfd == AT_FDCWD) return answer(r, 0, -EFAULT);
@@ -134,9 +162,12 @@ void change_attributes(const struct request *r, int dirfd, uint64_t path, int fl
   if (!error) {
     uint32_t rule = refusal_of(b, &t, OP_WRITE);
     if (!rule && !is_covered(b, t.path, OP_WRITE)) rule = NO_RULE;
-    if (rule) note_refusal(b, "attributes", t.path, rule, EACCES), error = rule == NO_RULE ? -EPERM : -EACCES;
+    if (rule) note_refusal(r, op, t.path, rule, EACCES), error = rule == NO_RULE ? -EPERM : -EACCES;
     else error = change_attribute(r, &t);
   }
+  if (!strcmp(op, "chmod")) describe_mode(r, mode);
+  note_outcome(r, (struct fact){.op = op, .path = t.path, .target = mode, .error = -error,
+                                .flags = t.exists && S_ISDIR(t.st.st_mode) ? FACT_DIRECTORY : 0});
   release(&t);
   answer(r, 0, error);
 }

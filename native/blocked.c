@@ -18,6 +18,7 @@
 
 struct blocked_call {
   struct request request;
+  struct attempt attempt;
   void (*perform)(const struct request *);
   pthread_t thread;
   bool is_used;
@@ -99,7 +100,8 @@ bool in_own_thread(const struct request *r, void (*perform)(const struct request
   pthread_mutex_lock(&lock);
   for (size_t i = 0; i < MAX_BLOCKED && !started; i++) {
     if (calls[i].is_used) continue;
-    calls[i] = (struct blocked_call){.request = *r, .perform = perform, .is_used = true};
+    calls[i] = (struct blocked_call){.request = *r, .attempt = {.program = r->attempt->program, .pidfd = -1}, .perform = perform, .is_used = true};
+    calls[i].request.attempt = &calls[i].attempt;
     started = start_detached(run_call, &calls[i], &calls[i].thread);
     calls[i].is_used = started;
     if (started) used++;

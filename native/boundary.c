@@ -122,6 +122,17 @@ static void mount_tmpfs(const struct mount_op *op) {
   if (mount("assay", op->path, "tmpfs", MS_NOSUID | MS_NODEV, options)) die_errno("mount", op->path);
 }
 
+/* High numbers for processes are told from other numbers when they turn up in names. Where it may not be, it is not. */
+static void start_pids_at(uint64_t first) {
+  char text[32];
+  int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  int len = snprintf(text, sizeof text, "%llu", (unsigned long long)first - 1);
+  if (write(fd, text, (size_t)len) != len) { /* they stay low */
+  }
+  close(fd);
+}
+
 static void mount_proc(const struct mount_op *op) {
   if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL)) die_errno("pid", "/proc");
   if (op->size_bytes) { /* since 6.14 the highest process number belongs to the namespace */
@@ -131,6 +142,7 @@ static void mount_proc(const struct mount_op *op) {
     if (fd < 0 || write(fd, text, (size_t)len) != len) die_errno("pids", "/proc/sys/kernel/pid_max");
     close(fd);
   }
+  if (op->inodes) start_pids_at(op->inodes);
   set_mount_attr(AT_FDCWD, "/proc", 0, MOUNT_ATTR_RDONLY_);
 }
 

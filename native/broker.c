@@ -30,9 +30,13 @@ void answer_continue(const struct request *r) {
 }
 
 void answer_descriptor(const struct request *r, int fd, bool is_cloexec) {
+  bool is_alone = !atomic_load(&r->broker->is_parallel);
   struct seccomp_notif_addfd added = {
-      .id = r->id, .flags = SECCOMP_ADDFD_FLAG_SEND, .srcfd = (uint32_t)fd, .newfd_flags = is_cloexec ? O_CLOEXEC : 0};
-  if (ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &added) < 0 && errno != ENOENT) answer(r, 0, -errno);
+      .id = r->id, .flags = is_alone ? 0 : SECCOMP_ADDFD_FLAG_SEND, .srcfd = (uint32_t)fd, .newfd_flags = is_cloexec ? O_CLOEXEC : 0};
+  int number = ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &added);
+  if (number < 0 && errno != ENOENT) answer(r, 0, -errno);
+  /* Only an answer of its own wakes a lone caller on the same CPU, which is what makes it quick. */
+  else if (number >= 0 && is_alone) answer(r, number, 0);
 }
 
 /* The mask is the launch mask until some program changes its own; then it is asked for, which costs more. */
@@ -62,19 +66,33 @@ static void connect_somewhere(const struct request *r) {
 
 /* ---- exec and fork: never performed here, only let go on or refused ---- */
 
+static int no_exec(const struct target *t) {
+  if (!t->exists) return ENOENT;
+  if (!S_ISREG(t->st.st_mode)) return EACCES;
+  return faccessat(t->object, "", X_OK, AT_EMPTY_PATH | AT_EACCESS) ? EACCES : 0;
+}
+
+/* What cannot work is refused here, with what the kernel would say. The rest goes on, and is seen to work or not. */
 static void check_exec(const struct request *r) {
-  char path[PATH_CAP];
   struct target t;
   bool at = r->nr == SYS_execveat;
-  uint32_t rule = 0;
-  int len = fetch_string(r, r->args[at ? 1 : 0], path, 4096);
-  int base = len > 0 ? open_base(r, at ? (int)r->args[0] : AT_FDCWD, path) : -1;
-  if (base >= 0 && !resolve(r, base, path, FOLLOW, &t)) {
-    rule = t.exists ? find_refusal(r->broker, t.path, OP_EXEC) : 0;
-    if (rule) note_refusal(r->broker, "exec", t.path, rule, EACCES);
-    release(&t);
+  int flags = at ? (int)r->args[4] : 0;
+  clear_target(&t);
+  int error = resolve_argument(r, at ? (int)r->args[0] : AT_FDCWD, r->args[at ? 1 : 0], flags & AT_SYMLINK_NOFOLLOW ? 0 : FOLLOW, flags & AT_EMPTY_PATH, &t);
+  uint32_t rule = !error && t.exists ? find_refusal(r->broker, t.path, OP_EXEC) : 0;
+  if (rule) note_refusal(r, "exec", t.path, rule, EACCES);
+  else if (error == -ENOENT || error == -ENOTDIR || (!error && no_exec(&t))) {
+    error = error ? error : -no_exec(&t);
+    if (r->attempt->program) note_outcome(r, (struct fact){.op = "exec", .path = t.path, .error = -error});
+  } else {
+    if (!error && !is_covered(r->broker, t.path, OP_EXEC))
+      record_fact(r, (struct fact){.op = "exec", .path = t.path, .rule = NO_RULE, .error = EACCES, .basis = FACT_PREDICTED, .flags = FACT_KERNEL});
+    else if (r->broker->plan->flags & PLAN_RECORD) expect_exec(r, t.path, r->attempt->requested);
+    error = 0;
   }
+  release(&t);
   if (rule) answer(r, 0, -EACCES);
+  else if (error) answer(r, 0, error);
   else answer_continue(r);
 }
 
@@ -83,7 +101,15 @@ static void check_fork(const struct request *r) {
   else answer_continue(r);
 }
 
+/* The first call that every program makes, once. */
+#ifdef __x86_64__
+#define NEW_IMAGE SYS_arch_prctl
+#else
+#define NEW_IMAGE SYS_set_tid_address
+#endif
+
 static void dispatch(const struct request *r) {
+  if (r->broker->programs) identify(r, r->nr == NEW_IMAGE);
   switch (r->nr) {
 #ifdef SYS_open
     case SYS_open: case SYS_creat:
@@ -96,6 +122,7 @@ static void dispatch(const struct request *r) {
     case SYS_fork: case SYS_vfork:
 #endif
     case SYS_clone: return check_fork(r);
+    case NEW_IMAGE: return answer_continue(r); /* who called is known by now, and that is all it was for */
     case SYS_umask: atomic_store(&r->broker->is_umask_changed, true); return answer_continue(r);
     default: return perform_path_call(r);
   }
@@ -143,6 +170,7 @@ static bool is_over(struct broker *b) {
 static void *receive_all(void *argument) {
   struct receiver *self = argument;
   struct broker *b = self->broker;
+  struct attempt attempt;
   struct request r;
   unshare(CLONE_FS); /* umask and directory are this thread's own */
   for (;;) {
@@ -156,6 +184,11 @@ static void *receive_all(void *argument) {
       continue;
     }
     if (!self->is_second) adapt(b, r.tid);
+    attempt.program = 0;
+    attempt.pidfd = -1;
+    attempt.is_refused = false;
+    attempt.requested[0] = 0;
+    r.attempt = &attempt;
     dispatch(&r);
   }
 }
@@ -179,6 +212,8 @@ struct broker *broker_start(struct plan *plan, int listener) {
   if (!stat("/proc", &proc)) b->proc_dev = proc.st_dev;
   b->root_fd = open("/", O_PATH | O_CLOEXEC);
   index_rules(b);
+  record_start(b);
+  if (plan->flags & PLAN_RECORD) programs_start(b);
   pthread_mutex_init(&b->lock, NULL);
   pthread_mutex_init(&b->names_lock, NULL);
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP); /* since 6.6 */
@@ -190,5 +225,6 @@ void broker_close_gate(struct broker *b) { atomic_store(&b->is_gate_closed, true
 
 void broker_finish(struct broker *b) {
   guard_finish(b);
-  report_line("{\"refusals\":%lu}", atomic_load(&b->refusals));
+  if (b->programs) programs_finish(b);
+  record_finish(b);
 }

@@ -25,6 +25,19 @@ struct held_set {
   size_t count;
 };
 
+/* An image that ran, and the program that executed it. */
+struct program {
+  uint32_t id, parent;
+  const char *image, *script;
+  char digest[65];
+  struct stat st;
+  unsigned depth, starts, command_count;
+  uint64_t commands[16];
+};
+
+struct record;
+struct program_table;
+
 struct broker {
   struct plan *plan;
   int listener;
@@ -37,11 +50,21 @@ struct broker {
   pthread_mutex_t lock;       /* the sets */
   pthread_mutex_t names_lock; /* no name changes while a new one is looked at */
   struct held_set created_configs, bound_sockets, git_dirs;
-  struct refusal_set *seen;
+  struct record *record;
+  struct program_table *programs;
+};
+
+/* What is found out about one call while it is performed. */
+struct attempt {
+  uint32_t program;
+  int pidfd; /* of the caller, where it is known; else -1 */
+  bool is_refused; /* and has been recorded as that */
+  char requested[4096];
 };
 
 struct request {
   struct broker *broker;
+  struct attempt *attempt;
   uint64_t id;
   pid_t tid;
   int nr;
@@ -66,6 +89,7 @@ struct target {
 /* resolve.c */
 int open_base(const struct request *r, int dirfd, const char *path);
 int resolve(const struct request *r, int base, const char *path, int follow, struct target *t);
+void clear_target(struct target *t);
 void release(struct target *t);
 void canonical_path(int fd, char *out, size_t cap);
 pid_t thread_group(pid_t tid);
@@ -91,9 +115,39 @@ void guard_finish(struct broker *b);
 bool is_held(struct broker *b, struct held_set *set, const struct stat *st);
 bool hold(struct broker *b, struct held_set *set, int at, const char *name, bool is_born);
 
-/* refusal.c */
-void note_refusal(struct broker *b, const char *op, const char *path, uint32_t rule, int error);
+/* record.c */
+enum fact_basis { FACT_PERFORMED, FACT_OBSERVED, FACT_PREDICTED };
+enum fact_flag { FACT_DIRECTORY = 1, FACT_REPLACES = 2, FACT_KERNEL = 4 };
+struct fact {
+  const char *op, *path, *target;
+  int error; /* 0, an errno, or -1 when only the failure is known */
+  uint32_t rule, flags;
+  enum fact_basis basis;
+  const struct stat *before;
+};
+struct pair_list {
+  const char *name;
+  size_t len;
+  char bytes[4096];
+};
+void record_start(struct broker *b);
+void record_fact(const struct request *r, struct fact fact);
+void record_program(struct broker *b, const struct program *program);
+void record_command(struct broker *b, uint32_t program, const char *bytes, size_t len, bool is_cut);
+void record_pair(struct broker *b, struct pair_list *list, unsigned long long first, unsigned long long second);
+void record_pairs_end(struct broker *b, struct pair_list *list);
+void record_finish(struct broker *b);
 void note_hidden(struct broker *b, const char *path);
+uint64_t keyed_hash(const uint64_t key[2], const void *data, size_t len);
+
+/* programs.c */
+void programs_start(struct broker *b);
+void identify(const struct request *r, bool is_new_image);
+void expect_exec(const struct request *r, const char *path, const char *requested);
+void programs_finish(struct broker *b);
+
+/* digest.c */
+void file_digest(int fd, char out[65]);
 
 /* broker.c */
 void answer(const struct request *r, int64_t value, int error);
@@ -108,10 +162,14 @@ bool has_signal_due(pid_t tid);
 
 /* files.c */
 void object_link(const struct target *t, char out[32]);
+int fetch_path(const struct request *r, uint64_t address);
+int resolve_fetched(const struct request *r, int dirfd, int follow, bool empty_ok, struct target *t);
 int resolve_argument(const struct request *r, int dirfd, uint64_t address, int follow, bool empty_ok, struct target *t);
 bool may_create(struct broker *b);
 bool is_setuid_refused(const struct request *r, mode_t mode);
-void note_kernel_refusal(struct broker *b, const char *op, const char *path, uint32_t ops, int error);
+void note_refusal(const struct request *r, const char *op, const char *path, uint32_t rule, int error);
+void note_outcome(const struct request *r, struct fact fact);
+void note_kernel_refusal(const struct request *r, const char *op, const char *path, uint32_t ops, int error);
 
 /* attributes.c */
 void change_attributes(const struct request *r, int dirfd, uint64_t path, int flags, bool by_descriptor);

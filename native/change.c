@@ -12,7 +12,7 @@ enum { CREATES = 1 };
 static int make_entry(const struct request *r, struct target *t, int (*make)(const struct request *, struct target *)) {
   struct broker *b = r->broker;
   if (t->exists || !t->name[0]) return -EEXIST;
-  if (!may_create(b)) return note_refusal(b, "limit-files", t->path, NO_RULE, EDQUOT), -EDQUOT;
+  if (!may_create(b)) return note_refusal(r, "limit-files", t->path, NO_RULE, EDQUOT), -EDQUOT;
   use_umask_of(r);
   int error = make(r, t);
   if (!error) guard_note(b, t);
@@ -49,29 +49,41 @@ static int remove_entry(const struct request *r, struct target *t, int flags) {
   if (!t->exists) return -ENOENT;
   if (!t->name[0]) return flags & AT_REMOVEDIR ? removal_error(t) : -EISDIR;
   if (t->must_be_dir && !S_ISDIR(t->st.st_mode)) return -ENOTDIR;
-  if (guard_refuses_removal(r->broker, t)) return note_refusal(r->broker, "remove", t->path, GUARD_RULE, EACCES), -EACCES;
+  if (guard_refuses_removal(r->broker, t)) return note_refusal(r, flags & AT_REMOVEDIR ? "rmdir" : "unlink", t->path, GUARD_RULE, EACCES), -EACCES;
   return unlinkat(t->parent, t->name, flags) ? -errno : 0;
+}
+
+static int set_length(const struct request *r, struct target *t) {
+  char link[32];
+  if ((off_t)r->args[1] < 0) return -EINVAL;
+  if (!t->exists) return -ENOENT;
+  object_link(t, link);
+  return truncate(link, (off_t)r->args[1]) ? -errno : 0;
 }
 
 /* One answer for each call that takes one path and changes what it names. */
 static void change_one(const struct request *r, const char *op, int dirfd, uint64_t path, int (*change)(const struct request *, struct target *),
                        int follow, int kind) {
-  struct target t = {.parent = -1, .object = -1};
-  char text[PATH_CAP];
+  struct target t;
+  char text[PATH_CAP] = "";
+  clear_target(&t);
   int len = change == make_link ? fetch_string(r, r->args[0], text, 4096) : 1;
   int error = len < 0 ? len : len == 0 ? -ENOENT : resolve_argument(r, dirfd, path, follow, false, &t);
   if (!error) {
     uint32_t rule = refusal_of(r->broker, &t, OP_WRITE);
     /* A symbolic link at the head of a protected name would stand in for a directory that holds one. */
     if (!rule && change == make_link) rule = find_rename_refusal(r->broker, t.path, t.path, true);
-    if (rule && !(kind & CREATES && t.exists)) note_refusal(r->broker, op, t.path, rule, EACCES), error = -EACCES;
+    if (rule && !(kind & CREATES && t.exists)) note_refusal(r, op, t.path, rule, EACCES), error = -EACCES;
     else {
       pthread_mutex_lock(&r->broker->names_lock);
       error = kind & CREATES ? make_entry(r, &t, change) : change(r, &t);
       pthread_mutex_unlock(&r->broker->names_lock);
     }
-    if (!rule) note_kernel_refusal(r->broker, op, t.path, OP_WRITE, error);
+    if (!rule) note_kernel_refusal(r, op, t.path, OP_WRITE, error);
   }
+  bool is_dir = change == make_dir || (t.exists && S_ISDIR(t.st.st_mode));
+  note_outcome(r, (struct fact){.op = op, .path = t.path, .target = text, .error = -error, .flags = is_dir ? FACT_DIRECTORY : 0,
+                                .before = change == set_length && !error ? &t.st : NULL});
   release(&t);
   answer(r, 0, error);
 }
@@ -82,14 +94,6 @@ static int remove_dir(const struct request *r, struct target *t) { return remove
 #endif
 static int remove_at(const struct request *r, struct target *t) {
   return (int)r->args[2] & ~AT_REMOVEDIR ? -EINVAL : remove_entry(r, t, (int)r->args[2]);
-}
-
-static int set_length(const struct request *r, struct target *t) {
-  char link[32];
-  if ((off_t)r->args[1] < 0) return -EINVAL;
-  if (!t->exists) return -ENOENT;
-  object_link(t, link);
-  return truncate(link, (off_t)r->args[1]) ? -errno : 0;
 }
 
 /* ---- two paths ---- */
@@ -103,15 +107,26 @@ static int check_rename(const struct request *r, const struct target *from, cons
   if (!rule) rule = find_rename_refusal(b, from->path, to->path, is_dir);
   if (!rule && is_exchange) rule = find_rename_refusal(b, to->path, from->path, true);
   if (!rule && (guard_refuses_removal(b, from) || (is_exchange && guard_refuses_removal(b, to)))) rule = GUARD_RULE;
-  if (rule) return note_refusal(b, "rename", path, rule, EACCES), -EACCES;
+  if (rule) return note_refusal(r, "rename", path, rule, EACCES), -EACCES;
   /* Nothing is protected in the private tmp, so a directory from there is copied file by file, not moved as it is. */
   if (S_ISDIR(from->st.st_mode) && is_in_private_tmp(b, from->path) != is_in_private_tmp(b, to->path)) return -EXDEV;
   return 0;
 }
 
+/* An exchange is two moves. */
+static void note_rename(const struct request *r, const struct target *from, const struct target *to, int error, bool is_exchange) {
+  uint32_t replaces = to->exists && !error ? FACT_REPLACES : 0;
+  uint32_t is_dir = from->exists && S_ISDIR(from->st.st_mode) ? FACT_DIRECTORY : 0;
+  note_outcome(r, (struct fact){.op = "rename", .path = from->path, .target = to->path, .error = error, .flags = is_dir | replaces});
+  if (!is_exchange || error) return;
+  is_dir = S_ISDIR(to->st.st_mode) ? FACT_DIRECTORY : 0;
+  note_outcome(r, (struct fact){.op = "rename", .path = to->path, .target = from->path, .flags = is_dir | FACT_REPLACES});
+}
+
 static void perform_rename(const struct request *r) {
   const uint64_t *a = r->args;
-  struct target from, to = {.parent = -1, .object = -1};
+  struct target from, to;
+  clear_target(&to);
   unsigned flags = r->nr == SYS_renameat2 ? (unsigned)a[4] : 0;
   bool has_dirs = true;
 #ifdef SYS_rename
@@ -128,10 +143,11 @@ static void perform_rename(const struct request *r) {
     pthread_mutex_lock(&r->broker->names_lock);
     error = syscall(SYS_renameat2, from.parent, from.name, to.parent, to.name, flags) ? -errno : 0;
     pthread_mutex_unlock(&r->broker->names_lock);
-    note_kernel_refusal(r->broker, "rename", is_covered(r->broker, from.path, OP_WRITE) ? to.path : from.path, OP_WRITE, error);
+    note_kernel_refusal(r, "rename", is_covered(r->broker, from.path, OP_WRITE) ? to.path : from.path, OP_WRITE, error);
     if (!error) guard_note(r->broker, &to);
     if (!error && flags & 2) guard_note(r->broker, &from);
   }
+  note_rename(r, &from, &to, -error, flags & 2);
   release(&from);
   release(&to);
   answer(r, 0, error);
@@ -140,7 +156,8 @@ static void perform_rename(const struct request *r) {
 static void perform_link(const struct request *r) {
   const uint64_t *a = r->args;
   struct broker *b = r->broker;
-  struct target from, to = {.parent = -1, .object = -1};
+  struct target from, to;
+  clear_target(&to);
   bool at = r->nr == SYS_linkat;
   int flags = at ? (int)a[4] : 0;
   char link[32];
@@ -157,7 +174,7 @@ static void perform_link(const struct request *r) {
     const char *path = from.path;
     if (!rule) rule = refusal_of(b, &to, OP_WRITE), path = to.path;
     if (!rule && S_ISLNK(from.st.st_mode)) rule = find_rename_refusal(b, to.path, to.path, true);
-    if (rule) note_refusal(b, "link", path, rule, EACCES), error = -EACCES;
+    if (rule) note_refusal(r, "link", path, rule, EACCES), error = -EACCES;
   }
   if (!error) {
     object_link(&from, link);
@@ -165,9 +182,10 @@ static void perform_link(const struct request *r) {
     if (S_ISLNK(from.st.st_mode)) error = linkat(from.parent, from.name, to.parent, to.name, 0) ? -errno : 0;
     else error = linkat(AT_FDCWD, link, to.parent, to.name, AT_SYMLINK_FOLLOW) ? -errno : 0;
     pthread_mutex_unlock(&b->names_lock);
-    note_kernel_refusal(b, "link", to.path, OP_WRITE, error);
+    note_kernel_refusal(r, "link", to.path, OP_WRITE, error);
     if (!error) guard_note(b, &to);
   }
+  note_outcome(r, (struct fact){.op = "link", .path = from.path, .target = to.path, .error = -error});
   release(&from);
   release(&to);
   answer(r, 0, error);
@@ -176,17 +194,17 @@ static void perform_link(const struct request *r) {
 void perform_path_call(const struct request *r) {
   const uint64_t *a = r->args;
   switch (r->nr) {
-    case SYS_mkdirat: return change_one(r, "create", (int)a[0], a[1], make_dir, NAME_ONLY, CREATES);
-    case SYS_mknodat: return change_one(r, "create", (int)a[0], a[1], make_node, NAME_ONLY, CREATES);
-    case SYS_symlinkat: return change_one(r, "create", (int)a[1], a[2], make_link, NAME_ONLY, CREATES);
-    case SYS_unlinkat: return change_one(r, "remove", (int)a[0], a[1], remove_at, NAME_ONLY, 0);
-    case SYS_truncate: return change_one(r, "write", AT_FDCWD, a[0], set_length, FOLLOW, 0);
+    case SYS_mkdirat: return change_one(r, "mkdir", (int)a[0], a[1], make_dir, NAME_ONLY, CREATES);
+    case SYS_mknodat: return change_one(r, "mknod", (int)a[0], a[1], make_node, NAME_ONLY, CREATES);
+    case SYS_symlinkat: return change_one(r, "symlink", (int)a[1], a[2], make_link, NAME_ONLY, CREATES);
+    case SYS_unlinkat: return change_one(r, (int)a[2] & AT_REMOVEDIR ? "rmdir" : "unlink", (int)a[0], a[1], remove_at, NAME_ONLY, 0);
+    case SYS_truncate: return change_one(r, "truncate", AT_FDCWD, a[0], set_length, FOLLOW, 0);
 #ifdef SYS_mkdir
-    case SYS_mkdir: return change_one(r, "create", AT_FDCWD, a[0], make_dir, NAME_ONLY, CREATES);
-    case SYS_mknod: return change_one(r, "create", AT_FDCWD, a[0], make_node, NAME_ONLY, CREATES);
-    case SYS_symlink: return change_one(r, "create", AT_FDCWD, a[1], make_link, NAME_ONLY, CREATES);
-    case SYS_unlink: return change_one(r, "remove", AT_FDCWD, a[0], remove_file, NAME_ONLY, 0);
-    case SYS_rmdir: return change_one(r, "remove", AT_FDCWD, a[0], remove_dir, NAME_ONLY, 0);
+    case SYS_mkdir: return change_one(r, "mkdir", AT_FDCWD, a[0], make_dir, NAME_ONLY, CREATES);
+    case SYS_mknod: return change_one(r, "mknod", AT_FDCWD, a[0], make_node, NAME_ONLY, CREATES);
+    case SYS_symlink: return change_one(r, "symlink", AT_FDCWD, a[1], make_link, NAME_ONLY, CREATES);
+    case SYS_unlink: return change_one(r, "unlink", AT_FDCWD, a[0], remove_file, NAME_ONLY, 0);
+    case SYS_rmdir: return change_one(r, "rmdir", AT_FDCWD, a[0], remove_dir, NAME_ONLY, 0);
     case SYS_rename:
 #endif
 #ifdef SYS_renameat

@@ -4,27 +4,52 @@
 #include "broker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 void object_link(const struct target *t, char out[32]) { snprintf(out, 32, "/proc/self/fd/%d", t->object); }
 
-/* Reads a path argument and resolves it. An empty path is ENOENT unless `empty_ok`, when the descriptor is meant. */
-int resolve_argument(const struct request *r, int dirfd, uint64_t address, int follow, bool empty_ok, struct target *t) {
-  char path[PATH_CAP];
-  *t = (struct target){.parent = -1, .object = -1, .own_fd = -1};
-  int len = fetch_string(r, address, path, 4096);
-  if (len < 0) return len;
-  if (len == 0 && !empty_ok) return -ENOENT;
+/* The path of an operation that did not even come to its directory: as it was asked for, in words only. */
+static void describe_failed(const struct request *r, int dirfd, struct target *t) {
+  const char *path = r->attempt->requested;
+  int base = path[0] == '/' ? -1 : open_base(r, dirfd, path);
+  size_t len = 0;
+  if (base >= 0) {
+    canonical_path(base, t->path, PATH_CAP / 2);
+    close(base);
+    len = strlen(t->path);
+  }
+  snprintf(t->path + len, PATH_CAP - len, "%s%s", len && t->path[len - 1] != '/' ? "/" : "", path);
+}
+
+int fetch_path(const struct request *r, uint64_t address) { return fetch_string(r, address, r->attempt->requested, sizeof r->attempt->requested); }
+
+/* Resolves the path that was fetched. An empty one is ENOENT unless `empty_ok`, when the descriptor is meant. */
+int resolve_fetched(const struct request *r, int dirfd, int follow, bool empty_ok, struct target *t) {
+  const char *path = r->attempt->requested;
+  clear_target(t);
+  if (!path[0] && !empty_ok) return -ENOENT;
   int base = open_base(r, dirfd, path);
   if (base < 0) return base;
   if (!is_still_waiting(r)) return close(base), -ESRCH;
-  if (len) return resolve(r, base, path, follow, t);
+  if (path[0]) {
+    int error = resolve(r, base, path, follow, t);
+    if (error) describe_failed(r, dirfd, t);
+    return error;
+  }
   t->object = base;
   t->exists = true;
   if (fstat(base, &t->st)) return -errno;
   canonical_path(base, t->path, sizeof t->path);
   return 0;
+}
+
+int resolve_argument(const struct request *r, int dirfd, uint64_t address, int follow, bool empty_ok, struct target *t) {
+  clear_target(t);
+  int len = fetch_path(r, address);
+  return len < 0 ? len : resolve_fetched(r, dirfd, follow, empty_ok, t);
 }
 
 bool may_create(struct broker *b) {
@@ -33,9 +58,23 @@ bool may_create(struct broker *b) {
 }
 
 /* A program that the host's root runs must not leave behind files that run with its rights for others. */
-bool is_setuid_refused(const struct request *r, mode_t mode) { return r->broker->plan->uid == 0 && (mode & (S_ISUID | S_ISGID)); }
+bool is_setuid_refused(const struct request *r, mode_t mode) {
+  const struct plan *plan = r->broker->plan;
+  return plan->uid == 0 && (mode & (S_ISUID | S_ISGID)) && !(plan->flags & PLAN_OBSERVE_ONLY);
+}
+
+void note_refusal(const struct request *r, const char *op, const char *path, uint32_t rule, int error) {
+  record_fact(r, (struct fact){.op = op, .path = path, .rule = rule, .error = error});
+}
 
 /* The kernel's own layers refused it. Ordinary permissions refuse too; those are the program's own business. */
-void note_kernel_refusal(struct broker *b, const char *op, const char *path, uint32_t ops, int error) {
-  if ((error == -EACCES || error == -EROFS || error == -EPERM) && !is_covered(b, path, ops)) note_refusal(b, op, path, NO_RULE, -error);
+void note_kernel_refusal(const struct request *r, const char *op, const char *path, uint32_t ops, int error) {
+  if ((error == -EACCES || error == -EROFS || error == -EPERM) && !is_covered(r->broker, path, ops))
+    record_fact(r, (struct fact){.op = op, .path = path, .rule = NO_RULE, .error = -error, .flags = FACT_KERNEL});
+}
+
+/* How it ended, unless it has been recorded as a refusal. */
+void note_outcome(const struct request *r, struct fact fact) {
+  if (fact.error == ESRCH || !fact.path[0]) return; /* the caller is gone, or named nothing */
+  record_fact(r, fact);
 }

@@ -217,6 +217,7 @@ static void supervise(struct supervisor *s) {
 static int report_end(struct supervisor *s) {
   int keeper_status;
   waitpid(s->keeper, &keeper_status, 0);
+  stream_flush(); /* what a keeper that was killed had not written yet */
   if (!s->has_status && WIFEXITED(keeper_status) && WEXITSTATUS(keeper_status) == 125) return 125;
   bool was_killed = s->is_timed_out || s->limit;
   if (!s->has_status && !was_killed) die("keeper", "ended before the program did");
@@ -242,6 +243,7 @@ static int run(void) {
   if (fcntl(PLAN_FD, F_SETFL, O_APPEND) || fcntl(PLAN_FD, F_SETFD, FD_CLOEXEC)) return 125;
   plan_read(&s.plan, PLAN_FD);
   reserve_report();
+  stream_open();
   prctl(PR_SET_PDEATHSIG, PARENT_DIED, 0, 0, 0);
   if ((uint32_t)getppid() != s.plan.parent_pid) die("supervisor", "assay is gone");
   uint32_t abi = (uint32_t)landlock_abi();

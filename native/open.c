@@ -94,6 +94,8 @@ static int duplicate_own(const struct request *r, const struct open_call *call, 
   return -EACCES;
 }
 
+static bool is_new_name(const struct open_call *call, const struct target *t) { return !t->exists && (call->flags & O_CREAT); }
+
 static bool may_block(const struct open_call *call, const struct target *t) {
   return t->exists && S_ISFIFO(t->st.st_mode) && !(call->flags & O_NONBLOCK) && (call->flags & O_ACCMODE) != O_RDWR;
 }
@@ -104,39 +106,86 @@ static int open_checked(const struct request *r, const struct open_call *call, c
   uint32_t ops = open_ops(call, t->exists), rule = refusal_of(b, t, ops);
   const char *op = ops & OP_WRITE ? "write" : "read";
   if (rule == NO_RULE && t->own_fd >= 0) return duplicate_own(r, call, t);
-  if (rule) return note_refusal(b, op, t->path, rule, EACCES), -EACCES;
+  if (rule) return note_refusal(r, op, t->path, rule, EACCES), -EACCES;
   if (!t->exists && !(call->flags & O_CREAT)) return -ENOENT;
   bool creates = !t->exists || (call->flags & O_TMPFILE) == O_TMPFILE;
-  if (creates && !may_create(b)) return note_refusal(b, "limit-files", t->path, NO_RULE, EDQUOT), -EDQUOT;
+  if (creates && !may_create(b)) return note_refusal(r, "limit-files", t->path, NO_RULE, EDQUOT), -EDQUOT;
   if (creates) use_umask_of(r);
-  if (creates && is_setuid_refused(r, call->mode)) return note_refusal(b, "setuid", t->path, NO_RULE, EPERM), -EPERM;
+  if (creates && is_setuid_refused(r, call->mode)) return note_refusal(r, "setuid", t->path, NO_RULE, EPERM), -EPERM;
   /* Truncating waits until what was opened is known to be what was checked. */
   struct open_call plain = *call;
   bool truncates = t->exists && (call->flags & O_TRUNC) && (call->flags & O_ACCMODE) != O_RDONLY && S_ISREG(t->st.st_mode);
   if (truncates) plain.flags &= ~O_TRUNC;
+  if (is_new_name(call, t)) plain.flags |= O_EXCL; /* so that it is known who made it */
   int fd = open_target(r, &plain, t), error = fd < 0 ? -errno : 0;
   if (error == -ELOOP && !(call->flags & O_NOFOLLOW)) return -EAGAIN;
+  if (error == -EEXIST && plain.flags != call->flags && !(call->flags & O_EXCL)) return -EAGAIN;
   if (error == -EACCES && t->own_fd >= 0) return duplicate_own(r, call, t);
-  if (error) return note_kernel_refusal(b, op, t->path, ops, error), error;
+  if (error) return note_kernel_refusal(r, op, t->path, ops, error), error;
   struct target now = {.parent = -1, .object = fd, .own_fd = -1, .exists = true};
   canonical_path(fd, now.path, sizeof now.path);
   if (strcmp(now.path, t->path) && now.path[0] == '/' && !fstat(fd, &now.st) && (rule = refusal_of(b, &now, ops))) {
     close(fd);
-    return note_refusal(b, op, now.path, rule, EACCES), -EACCES;
+    return note_refusal(r, op, now.path, rule, EACCES), -EACCES;
   }
   if (truncates && ftruncate(fd, 0)) {
     error = -errno;
     close(fd);
-    return note_kernel_refusal(b, op, t->path, ops, error), error;
+    return note_kernel_refusal(r, op, t->path, ops, error), error;
   }
   if (creates) guard_note(b, t);
   return fd;
 }
 
-static bool ends_in_slash(const struct request *r, uint64_t address) {
-  char path[4096];
-  int len = fetch_string(r, address, path, sizeof path);
-  return len > 0 && path[len - 1] == '/';
+/* What kind of opening it was, as the record has it. */
+static void note_open(const struct request *r, const struct open_call *call, const struct target *t, int error) {
+  uint32_t ops = open_ops(call, t->exists);
+  bool is_write = ops & OP_WRITE;
+  struct fact fact = {.op = !is_write ? "read" : error || t->exists ? "write" : "create", .path = t->path, .error = error};
+  if (t->exists && S_ISDIR(t->st.st_mode)) fact.flags = FACT_DIRECTORY;
+  if (is_write && !error && t->exists && S_ISREG(t->st.st_mode)) fact.before = &t->st;
+  note_outcome(r, fact);
+}
+
+/* Are there no steps in the path that lead elsewhere than its text says? */
+static bool is_plain_text(const char *path) {
+  for (const char *at = path; *at; at += strcspn(at, "/")) {
+    at += strspn(at, "/");
+    size_t len = strcspn(at, "/");
+    if ((len == 1 && at[0] == '.') || (len == 2 && at[0] == '.' && at[1] == '.')) return false;
+  }
+  return true;
+}
+
+static void squeeze_slashes(const char *path, char *out) {
+  for (; *path; path++)
+    if (*path != '/' || path[1] != '/') *out++ = *path;
+  if (out[-1] == '/' && path[-2]) out--;
+  *out = 0;
+}
+
+/* Most opens are reads of files that are plainly there, and need none of the care that others do: one call opens them,
+   and refuses links. -EAGAIN for all others. */
+static int open_plainly(const struct request *r, const struct open_call *call, struct target *t) {
+  const char *path = r->attempt->requested;
+  bool is_absolute = path[0] == '/';
+  if ((call->flags & (O_ACCMODE | O_CREAT | O_TRUNC)) || (call->flags & O_TMPFILE) == O_TMPFILE || !is_plain_text(path)) return -EAGAIN;
+  int base = is_absolute ? r->broker->root_fd : open_base(r, call->dirfd, path), fd = -1;
+  if (base < 0) return -EAGAIN;
+  const char *from_base = is_absolute ? path + strspn(path, "/") : path;
+  bool is_plain = *from_base && !fstatat(base, from_base, &t->st, AT_SYMLINK_NOFOLLOW) && (S_ISREG(t->st.st_mode) || S_ISDIR(t->st.st_mode)) &&
+                  t->st.st_dev != r->broker->proc_dev;
+  struct open_how_abi how = {(uint64_t)((call->flags & OPENAT2_FLAGS) | O_CLOEXEC | O_NOCTTY), 0, RESOLVE_NO_SYMLINKS_ | RESOLVE_NO_MAGICLINKS_};
+  if (is_plain) fd = (int)syscall(SYS_openat2, base, from_base, &how, sizeof how);
+  if (!is_absolute) close(base);
+  if (fd < 0) return -EAGAIN;
+  if (is_absolute) squeeze_slashes(path, t->path);
+  else canonical_path(fd, t->path, sizeof t->path);
+  t->exists = true;
+  uint32_t rule = is_still_waiting(r) ? refusal_of(r->broker, t, OP_READ) : 0;
+  if (!rule) return fd;
+  close(fd);
+  return note_refusal(r, "read", t->path, rule, EACCES), -EACCES;
 }
 
 static void open_and_answer(const struct request *r, bool is_own_thread) {
@@ -145,9 +194,13 @@ static void open_and_answer(const struct request *r, bool is_own_thread) {
   int fd = read_open_call(r, &call);
   if (fd < 0) return answer(r, 0, fd);
   bool is_exclusive = (call.flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
-  if ((call.flags & O_CREAT) && ends_in_slash(r, call.path)) return answer(r, 0, -EISDIR);
-  for (int attempt = 0; attempt < 40; attempt++) {
-    fd = resolve_argument(r, call.dirfd, call.path, !(call.flags & O_NOFOLLOW) && !is_exclusive, false, &t);
+  int len = fetch_path(r, call.path);
+  if (len < 0) return answer(r, 0, len);
+  if ((call.flags & O_CREAT) && len > 0 && r->attempt->requested[len - 1] == '/') return answer(r, 0, -EISDIR);
+  clear_target(&t);
+  fd = open_plainly(r, &call, &t);
+  for (int attempt = 0; fd == -EAGAIN && attempt < 40; attempt++) {
+    fd = resolve_fetched(r, call.dirfd, !(call.flags & O_NOFOLLOW) && !is_exclusive, false, &t);
     if (fd < 0) break;
     if (!is_own_thread && may_block(&call, &t)) {
       release(&t);
@@ -156,9 +209,9 @@ static void open_and_answer(const struct request *r, bool is_own_thread) {
     }
     fd = open_checked(r, &call, &t);
     release(&t);
-    if (fd != -EAGAIN) break;
   }
   if (fd == -EAGAIN) fd = -ELOOP;
+  note_open(r, &call, &t, fd < 0 ? -fd : 0);
   if (fd < 0) return answer(r, 0, fd);
   answer_descriptor(r, fd, call.flags & O_CLOEXEC);
   close(fd);
@@ -177,7 +230,7 @@ static void probe_open(const struct request *r, const struct open_call *call) {
   bool is_plain = !error && t.exists && (S_ISREG(t.st.st_mode) || S_ISDIR(t.st.st_mode));
   if (is_plain && !is_covered(r->broker, t.path, OP_READ)) {
     int fd = open_target(r, call, &t);
-    if (fd < 0) note_kernel_refusal(r->broker, "read", t.path, OP_READ, -errno);
+    if (fd < 0) note_kernel_refusal(r, "read", t.path, OP_READ, -errno);
     else close(fd);
   }
   release(&t);

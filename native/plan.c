@@ -63,6 +63,7 @@ static void take_flags(struct plan *plan, struct reader *r) {
   plan->parent_pid = take_u32(r);
   plan->landlock_abi = take_u32(r);
   plan->max_files = take_u64(r);
+  plan->first_pid = take_u32(r);
 }
 
 /* Three strings a mount: four numbers, the source, the path. */

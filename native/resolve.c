@@ -84,6 +84,10 @@ void canonical_path(int fd, char *out, size_t cap) {
 int open_base(const struct request *r, int dirfd, const char *path) {
   char link[64];
   if (path[0] == '/') return fcntl(r->broker->root_fd, F_DUPFD_CLOEXEC, 0);
+  if (dirfd != AT_FDCWD && r->attempt->pidfd >= 0) {
+    int copy = (int)syscall(SYS_pidfd_getfd, r->attempt->pidfd, dirfd, 0);
+    return copy < 0 ? -errno : copy;
+  }
   if (dirfd == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", r->tid);
   else snprintf(link, sizeof link, "/proc/%d/fd/%d", r->tid, dirfd);
   int fd = open(link, O_PATH | O_CLOEXEC);
@@ -254,6 +258,13 @@ static int finish_path(struct target *t) {
   return 0;
 }
 
+/* Not all of it: the names are long, and are written before they are read. */
+void clear_target(struct target *t) {
+  t->parent = t->object = t->own_fd = -1;
+  t->name[0] = t->path[0] = 0;
+  t->exists = t->must_be_dir = t->is_dotdot = false;
+}
+
 void release(struct target *t) {
   if (t->parent >= 0) close(t->parent);
   if (t->object >= 0) close(t->object);
@@ -264,7 +275,7 @@ void release(struct target *t) {
 int resolve(const struct request *r, int base, const char *path, int follow, struct target *t) {
   char rest[PATH_CAP];
   int links = 0, at = base;
-  *t = (struct target){.parent = -1, .object = -1, .own_fd = -1};
+  clear_target(t);
   if (strlen(path) >= PATH_MAX) return close(base), -ENAMETOOLONG;
   strcpy(rest, path);
   for (;;) {

@@ -2,8 +2,10 @@
 #define _GNU_SOURCE
 #include "broker.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +13,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#define ADDRESS_CAP (PATH_CAP + 16)
+
 union address {
   struct sockaddr any;
   struct sockaddr_un un;
+  struct sockaddr_in in;
+  struct sockaddr_in6 in6; /* the port is where sockaddr_in has it */
   char bytes[sizeof(struct sockaddr_storage)];
 };
 
@@ -40,20 +46,48 @@ static int domain_of(int sock) {
   return getsockopt(sock, SOL_SOCKET, SO_DOMAIN, &domain, &size) ? -errno : domain;
 }
 
+static int option_of(int sock, int option) {
+  int value = 0;
+  socklen_t size = sizeof value;
+  return getsockopt(sock, SOL_SOCKET, option, &value, &size) ? 0 : value;
+}
+
+/* `tcp:127.0.0.1:80`, `udp:[::1]:53`, `unix:/path`, `unix:@name`, or the number of another family. */
+static void describe_address(int sock, const union address *address, socklen_t len, char out[ADDRESS_CAP]) {
+  char host[INET6_ADDRSTRLEN];
+  const char *kind = option_of(sock, SO_TYPE) == SOCK_STREAM ? "tcp" : option_of(sock, SO_TYPE) == SOCK_DGRAM ? "udp" : "raw";
+  int family = address->any.sa_family;
+  if (family == AF_INET && inet_ntop(AF_INET, &address->in.sin_addr, host, sizeof host))
+    snprintf(out, ADDRESS_CAP, "%s:%s:%u", kind, host, ntohs(address->in.sin_port));
+  else if (family == AF_INET6 && inet_ntop(AF_INET6, &address->in6.sin6_addr, host, sizeof host))
+    snprintf(out, ADDRESS_CAP, "%s:[%s]:%u", kind, host, ntohs(address->in6.sin6_port));
+  else if (family == AF_UNIX && len > offsetof(struct sockaddr_un, sun_path) + 1 && !address->un.sun_path[0])
+    snprintf(out, ADDRESS_CAP, "unix:@%.*s", (int)(len - offsetof(struct sockaddr_un, sun_path) - 1), address->un.sun_path + 1);
+  else snprintf(out, ADDRESS_CAP, "af%d:", family);
+}
+
+static void describe_path(const char *path, char out[ADDRESS_CAP]) { snprintf(out, ADDRESS_CAP, "unix:%s", path); }
+
+static void refuse_address(const struct request *r, const char *op, const char *address, uint32_t rule) {
+  record_fact(r, (struct fact){.op = op, .path = address, .rule = rule, .error = EACCES});
+}
+
 /* Sockets that the run made itself are its own; any other must be named by the policy, wherever it is now. */
-static int connect_pathname(const struct request *r, int sock, const char *path) {
+static int connect_pathname(const struct request *r, int sock, const char *path, char described[ADDRESS_CAP]) {
   struct broker *b = r->broker;
   struct target t;
   int base = open_base(r, AT_FDCWD, path);
+  describe_path(path, described);
   if (base < 0) return base;
   int error = resolve(r, base, path, FOLLOW, &t);
   if (error) return error;
+  describe_path(t.path, described);
   if (!t.exists) error = -ENOENT;
   bool is_ours = !error && is_held(b, &b->bound_sockets, &t.st);
   uint32_t rule = error ? 0 : find_refusal(b, t.path, OP_CONNECT);
   /* What is no socket refuses by itself. */
   if (!error && !rule && S_ISSOCK(t.st.st_mode) && !is_ours && !is_covered(b, t.path, OP_CONNECT)) rule = NO_RULE;
-  if (rule) note_refusal(b, "connect", t.path, rule, EACCES), error = -EACCES;
+  if (rule) refuse_address(r, "connect", described, rule), error = -EACCES;
   if (!error) {
     union address own = {.un = {.sun_family = AF_UNIX}};
     snprintf(own.un.sun_path, sizeof own.un.sun_path, "/proc/self/fd/%d", t.object);
@@ -66,18 +100,20 @@ static int connect_pathname(const struct request *r, int sock, const char *path)
 void perform_connect(const struct request *r) {
   union address address;
   socklen_t len;
-  char path[128];
+  char path[128], described[ADDRESS_CAP] = "";
   int error = fetch_address(r, &address, &len), sock = -1;
   if (!error) sock = error = fetch_descriptor(r, (int)r->args[0]);
   if (error >= 0) error = is_still_waiting(r) ? domain_of(sock) : -ESRCH;
   if (error == AF_UNIX && is_pathname(&address, len)) {
     copy_socket_path(&address, len, path);
-    error = connect_pathname(r, sock, path);
+    error = connect_pathname(r, sock, path, described);
   } else if (error >= 0) {
+    describe_address(sock, &address, len, described);
     error = connect(sock, &address.any, len) ? -errno : 0;
-    if (error == -EACCES) note_refusal(r->broker, "connect", "network", NO_RULE, EACCES);
+    if (error == -EACCES) refuse_address(r, "connect", described, NO_RULE);
   }
   if (sock >= 0) close(sock);
+  note_outcome(r, (struct fact){.op = "connect", .path = described, .error = -error});
   answer(r, 0, error);
 }
 
@@ -100,28 +136,48 @@ static int bind_at(const struct request *r, int sock, const struct target *t) {
   return error;
 }
 
+static int bind_pathname(const struct request *r, int sock, const char *path, char described[ADDRESS_CAP]) {
+  struct target t;
+  describe_path(path, described);
+  int base = open_base(r, AT_FDCWD, path);
+  int error = base < 0 ? base : resolve(r, base, path, NAME_ONLY, &t);
+  if (error) return error;
+  describe_path(t.path, described);
+  uint32_t rule = refusal_of(r->broker, &t, OP_WRITE);
+  if (rule) refuse_address(r, "bind", described, rule), error = -EACCES;
+  if (!error && (t.exists || !t.name[0])) error = -EADDRINUSE;
+  if (!error && t.must_be_dir) error = -ENOENT;
+  if (!error) error = bind_at(r, sock, &t);
+  if (error == -EACCES && !rule) refuse_address(r, "bind", described, NO_RULE);
+  release(&t);
+  return error;
+}
+
+/* The port that the kernel chose, where the choice was left to it. */
+static void describe_chosen_port(int sock, const union address *asked, char out[16]) {
+  union address got = {0};
+  socklen_t len = sizeof got;
+  bool is_open = (asked->any.sa_family == AF_INET || asked->any.sa_family == AF_INET6) && !asked->in.sin_port;
+  out[0] = 0;
+  if (is_open && !getsockname(sock, &got.any, &len)) snprintf(out, 16, "%u", ntohs(got.in.sin_port));
+}
+
 void perform_bind(const struct request *r) {
   union address address;
   socklen_t len;
-  char path[128];
-  struct target t = {.parent = -1, .object = -1};
+  char path[128], described[ADDRESS_CAP] = "", port[16] = "";
   int error = fetch_address(r, &address, &len), sock = -1;
   if (!error) sock = error = fetch_descriptor(r, (int)r->args[0]);
   if (error >= 0) error = is_still_waiting(r) ? domain_of(sock) : -ESRCH;
-  if (error != AF_UNIX || !is_pathname(&address, len)) {
-    if (error >= 0) error = bind(sock, &address.any, len) ? -errno : 0;
-  } else {
+  if (error == AF_UNIX && is_pathname(&address, len)) {
     copy_socket_path(&address, len, path);
-    int base = open_base(r, AT_FDCWD, path);
-    error = base < 0 ? base : resolve(r, base, path, NAME_ONLY, &t);
-    uint32_t rule = error ? 0 : refusal_of(r->broker, &t, OP_WRITE);
-    if (rule) note_refusal(r->broker, "bind", t.path, rule, EACCES), error = -EACCES;
-    if (!error && (t.exists || !t.name[0])) error = -EADDRINUSE;
-    if (!error && t.must_be_dir) error = -ENOENT;
-    if (!error) error = bind_at(r, sock, &t);
-    if (error == -EACCES && !rule) note_refusal(r->broker, "bind", t.path, NO_RULE, EACCES);
-    release(&t);
+    error = bind_pathname(r, sock, path, described);
+  } else if (error >= 0) {
+    describe_address(sock, &address, len, described);
+    error = bind(sock, &address.any, len) ? -errno : 0;
+    if (!error) describe_chosen_port(sock, &address, port);
   }
   if (sock >= 0) close(sock);
+  note_outcome(r, (struct fact){.op = "bind", .path = described, .target = port, .error = -error});
   answer(r, 0, error);
 }

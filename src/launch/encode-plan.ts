@@ -42,6 +42,8 @@ const FLAG: Readonly<Record<PlanFlag, number>> = {
   isGitGuarded: 64,
   isAbiExact: 128,
   isAllowListKept: 256,
+  isRecorded: 512,
+  isObserveOnly: 1024,
 };
 
 /** Bytes as a string of code units below 256: joining strings is what a program that has just started does quickest. */
@@ -118,6 +120,7 @@ function writeFlags(writer: Writer, plan: LaunchPlan): void {
   writer.u32(plan.parentPid);
   writer.u32(plan.landlock?.abi ?? 0);
   writer.u64(plan.maxFiles);
+  writer.u32(plan.firstPid);
 }
 
 /** As text, three strings each: every other way takes longer to write. */
@@ -126,7 +129,7 @@ function describeMount(op: MountOp): string[] {
   if (op.kind === 'bind') flags = (op.isWritable ? 1 : 0) | (op.canExec ? 2 : 0);
   if (op.kind === 'tmpfs' && op.isShared) flags = 1;
   const size = op.kind === 'tmpfs' ? op.sizeBytes : op.kind === 'proc' ? op.pidMax : 0;
-  const inodes = op.kind === 'tmpfs' ? op.inodes : 0;
+  const inodes = op.kind === 'tmpfs' ? op.inodes : op.kind === 'proc' ? op.firstPid : 0;
   const source = op.kind === 'bind' ? op.source : op.kind === 'symlink' ? op.target : '';
   return [`${MOUNT_KIND[op.kind]} ${flags} ${size} ${inodes}`, source, 'path' in op ? op.path : ''];
 }

@@ -30,7 +30,7 @@ export interface HelperEnd {
 export interface RefusalLine {
   readonly op: string;
   readonly path: string;
-  /** A broker rule by its id; 0 when nothing allows it, -1 when the git guard refused. */
+  /** A broker rule by its id; -2 when nothing allows it, -1 when the git guard refused. */
   readonly rule: number;
   readonly errno: number;
 }
@@ -42,17 +42,37 @@ interface Line {
   readonly abi?: number;
   readonly exec?: number;
   readonly end?: HelperEnd;
-  readonly refused?: RefusalLine;
+  readonly e?: readonly [number, number, string, string, string, number, string, number];
   readonly refusals?: number;
   readonly absent?: string;
   readonly gitDir?: string;
   readonly born?: boolean;
 }
 
+/** Lines of the record: events, programs, command lines, counts. All but refusals are only passed on. */
+const RECORD_LINE = /^\{"(?:e|p|a|c|n|pids|lost)":/;
+/** The rule of an event that was refused. A quote inside a name has a backslash before it, so no name looks like this. */
+const REFUSED = /"[pod]",-?[1-9]/;
+
 /** Names are bytes; the helper escapes each byte outside ASCII as one code unit, and this puts them together again. */
 function decodeBytes(text: string): string {
   return Buffer.from(text, 'latin1').toString('utf8');
 }
+
+/** Refusals go by wider words than events do. */
+const REFUSED_OPS: Readonly<Record<string, string>> = {
+  create: 'write',
+  truncate: 'write',
+  mkdir: 'create',
+  mknod: 'create',
+  symlink: 'create',
+  unlink: 'remove',
+  rmdir: 'remove',
+  chmod: 'attributes',
+  chown: 'attributes',
+  utimes: 'attributes',
+  xattr: 'attributes',
+};
 
 /** A full disk can cut a line short; the others still count. */
 function readLine(raw: string): Line | undefined {
@@ -63,40 +83,69 @@ function readLine(raw: string): Line | undefined {
   }
 }
 
-export function parseReport(text: string): HelperReport {
-  const report = {
-    refusals: [] as RefusalLine[],
-    refusalCount: 0,
-    absent: [] as string[],
-    gitDirs: [] as GitDir[],
-    damagedLines: 0,
-  };
-  let rest: Pick<HelperReport, 'failed' | 'abi' | 'execErrno' | 'end'> = {};
-  for (const raw of text.split('\n')) {
-    if (!raw) continue;
+/** Takes the report as it grows. Lines of the record are passed on as they are. */
+export class ReportReader {
+  private rest = '';
+  private readonly refusals: RefusalLine[] = [];
+  private refusalCount = 0;
+  private readonly absent: string[] = [];
+  private readonly gitDirs: GitDir[] = [];
+  private damagedLines = 0;
+  private once: Pick<HelperReport, 'failed' | 'abi' | 'execErrno' | 'end'> = {};
+  private readonly onRecord: ((lines: string) => void) | undefined;
+
+  constructor(onRecord?: (lines: string) => void) {
+    this.onRecord = onRecord;
+  }
+
+  feed(chunk: string): void {
+    const lines = (this.rest + chunk).split('\n');
+    this.rest = lines.pop() ?? '';
+    const passedOn: string[] = [];
+    for (const raw of lines) {
+      if (!raw) continue;
+      const isRecord = RECORD_LINE.test(raw);
+      if (isRecord && this.onRecord) passedOn.push(raw);
+      if (!isRecord || REFUSED.test(raw)) this.read(raw);
+    }
+    if (passedOn.length > 0) this.onRecord?.(`${passedOn.join('\n')}\n`);
+  }
+
+  finish(): HelperReport {
+    if (this.rest) this.feed('\n');
+    const { refusals, absent, gitDirs, damagedLines } = this;
+    return {
+      ...this.once,
+      refusals,
+      absent,
+      gitDirs,
+      damagedLines,
+      refusalCount: Math.max(this.refusalCount, refusals.length),
+    };
+  }
+
+  private read(raw: string): void {
     const line = readLine(raw);
     if (!line) {
-      report.damagedLines += 1;
-      continue;
+      this.damagedLines += 1;
+      return;
     }
-    if (line.failed !== undefined && !rest.failed)
-      rest = {
-        ...rest,
+    if (line.failed !== undefined && !this.once.failed)
+      this.once = {
+        ...this.once,
         failed: { step: line.failed, what: decodeBytes(line.what ?? ''), errno: line.errno ?? 0 },
       };
-    if (line.abi !== undefined) rest = { ...rest, abi: line.abi };
-    if (line.exec !== undefined) rest = { ...rest, execErrno: line.exec };
-    if (line.end) rest = { ...rest, end: line.end };
-    if (line.refused)
-      report.refusals.push({ ...line.refused, path: decodeBytes(line.refused.path) });
-    if (line.refusals !== undefined) report.refusalCount = line.refusals;
-    if (line.absent !== undefined) report.absent.push(decodeBytes(line.absent));
+    if (line.abi !== undefined) this.once = { ...this.once, abi: line.abi };
+    if (line.exec !== undefined) this.once = { ...this.once, execErrno: line.exec };
+    if (line.end) this.once = { ...this.once, end: line.end };
+    if (line.e) {
+      const [, , op, path, , errno, , rule] = line.e;
+      const place = decodeBytes(path).replace(/^unix:/, '');
+      this.refusals.push({ op: REFUSED_OPS[op] ?? op, path: place, rule, errno });
+    }
+    if (line.refusals !== undefined) this.refusalCount = line.refusals;
+    if (line.absent !== undefined) this.absent.push(decodeBytes(line.absent));
     if (line.gitDir !== undefined)
-      report.gitDirs.push({ path: Buffer.from(line.gitDir, 'latin1'), isBorn: line.born === true });
+      this.gitDirs.push({ path: Buffer.from(line.gitDir, 'latin1'), isBorn: line.born === true });
   }
-  return {
-    ...rest,
-    ...report,
-    refusalCount: Math.max(report.refusalCount, report.refusals.length),
-  };
 }

@@ -6,6 +6,7 @@ import { findBrokerRule } from '../plan/broker.ts';
 import type { FileTree } from '../plan/file-tree.ts';
 import type { LayerChoice } from '../plan/layers.ts';
 import { makePlan, type Plan } from '../plan/make-plan.ts';
+import type { Recording } from '../plan/plan.ts';
 import type { FsRule, Policy, Variables } from '../policy/policy.ts';
 import { CgroupSet } from './cgroup.ts';
 import { describeErrno } from './errno.ts';
@@ -24,6 +25,16 @@ export interface RunRequest {
   readonly choice: LayerChoice;
   /** Called with each plan before it is tried; throws when the plan is not good enough, and returns the banner. */
   readonly announce: (plan: Plan) => string;
+  readonly record?: RecordRequest | undefined;
+  /** Watch, and refuse nothing. */
+  readonly isObserveOnly?: boolean | undefined;
+}
+
+export interface RecordRequest {
+  readonly recording: Recording;
+  readonly onRecord: (lines: string) => void;
+  /** Looks at what the run left while the private tmp is still there. */
+  readonly examine: (result: RunResult) => Promise<void>;
 }
 
 export interface Refusal {
@@ -116,7 +127,7 @@ async function attempt(
     const meanwhile = (): void => void leftovers.push(...sweepScopedTmp(request.host.uid));
     return await performPlan(
       { ...plan.launch, banner, cgroups: joined },
-      { scratch: request.variables.tmpdir, meanwhile },
+      { scratch: request.variables.tmpdir, meanwhile, onRecord: request.record?.onRecord },
     );
   } finally {
     cgroups.close();
@@ -196,6 +207,7 @@ export async function runSandbox(request: RunRequest): Promise<RunResult> {
   let result: RunResult;
   try {
     result = await tryPlans(request, leftovers);
+    await request.record?.examine(result);
   } catch (error) {
     removeTree(tmpdir);
     throw error;
@@ -215,7 +227,13 @@ async function tryPlans(request: RunRequest, leftovers: string[]): Promise<RunRe
   const startedMs = Date.now();
   let host = request.host;
   for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
-    const plan = makePlan({ ...request, host, parentPid: process.pid, graceMs: GRACE_MS });
+    const plan = makePlan({
+      ...request,
+      host,
+      parentPid: process.pid,
+      graceMs: GRACE_MS,
+      recording: request.record?.recording,
+    });
     const report = await attempt(request, plan, leftovers);
     // Whatever else went wrong, what the program left behind is looked at.
     const setAside = await reviewGitDirs(report, startedMs);

@@ -11,7 +11,7 @@ import { type ActiveLayers, chooseLayers, type LayerChoice } from './layers.ts';
 import { type LimitPlan, planLimits } from './limits.ts';
 import { findNeeds, type Needs } from './needs.ts';
 import { type Network, planNetwork } from './network.ts';
-import type { Degradation, LaunchPlan, LayerReport } from './plan.ts';
+import type { Degradation, LaunchPlan, LayerReport, Recording } from './plan.ts';
 import type { FilterRequest } from './seccomp/filter-request.ts';
 import { planView } from './view.ts';
 
@@ -25,6 +25,9 @@ export interface PlanInput {
   readonly env: readonly (readonly [string, string])[];
   readonly parentPid: number;
   readonly graceMs: number;
+  readonly recording?: Recording | undefined;
+  /** Watch, and refuse nothing. */
+  readonly isObserveOnly?: boolean | undefined;
 }
 
 export interface Plan {
@@ -37,13 +40,22 @@ export interface Plan {
   readonly network: Network;
 }
 
+/**
+ * Programs put their process number into names. A number of six digits is hardly ever anything else; where the highest
+ * number keeps the limit on processes, the lowest that the kernel gives a second time has to do.
+ */
+const HIGH_PID = 100_000;
+const LOW_PID = 300;
+
 const SHARED_DEVICES = ['/dev/shm', '/dev/pts'];
 
 function planFilter(
   arch: Arch,
-  input: { policy: Policy; active: ActiveLayers; needs: Needs; network: Network },
+  input: { active: ActiveLayers; needs: Needs; network: Network; plan: PlanInput },
 ): FilterRequest {
   const { active, needs, network } = input;
+  const { recording = 'none', isObserveOnly = false } = input.plan;
+  const isRecorded = recording !== 'none';
   const { has } = active;
   const isOutsideReadOnly = has.mount;
   return {
@@ -54,7 +66,8 @@ function planFilter(
           mutations: true,
           attributes: true,
           connect: true,
-          exec: needs.conflicts.some(({ deny }) => deny.rights.includes('exec')),
+          exec: isRecorded || needs.conflicts.some(({ deny }) => deny.rights.includes('exec')),
+          start: isRecorded,
           fork: !has.pid,
           umask: true,
         }
@@ -67,6 +80,7 @@ function planFilter(
     isAttributeChangeRefused: !has.broker && !isOutsideReadOnly,
     isLandlockRefused: has.broker,
     isIpcRefused: !has.ipc,
+    isObserveOnly,
   };
 }
 
@@ -127,7 +141,9 @@ export function makePlan(input: PlanInput): Plan {
     ...grant,
     rights: READ,
   }));
-  const needs = findNeeds(policy, grants, active);
+  const { recording = 'none', isObserveOnly = false } = input;
+  const needs = findNeeds({ policy, grants, active, recording });
+  const isRecorded = recording !== 'none' && active.has.broker;
   const network = planNetwork(policy, active);
   const { has } = active;
   const hasWritableWorkspace = grants.some(
@@ -146,6 +162,7 @@ export function makePlan(input: PlanInput): Plan {
     canUseCgroup: has.cgroup,
     canUseRlimits: has.rlimits,
   });
+  const firstPid = isRecorded ? (limits.pidMax > 0 ? LOW_PID : HIGH_PID) : 0;
   const tmpPaths = has.mount ? ['/tmp', '/var/tmp'] : [variables.tmpdir];
   const tmpLimit =
     policy.limits.diskBytes === undefined
@@ -162,10 +179,12 @@ export function makePlan(input: PlanInput): Plan {
         tmpLimit,
         shmBytes: policy.limits.memoryBytes,
         ...findPinned(needs, policy, input, has.broker),
-        proc: has.pid ? { pidMax: limits.pidMax } : null,
+        proc: has.pid ? { pidMax: limits.pidMax, firstPid } : null,
       })
     : [];
-  const filter = has.seccomp ? planFilter(host.arch, { policy, active, needs, network }) : null;
+  const filter = has.seccomp
+    ? planFilter(host.arch, { active, needs, network, plan: input })
+    : null;
   // What hides a directory is ours and empty, so it may be listed.
   const hidingGrants = mounts.flatMap((op) =>
     op.kind === 'hide' ? [{ path: op.path, rights: READ }] : [],
@@ -174,14 +193,16 @@ export function makePlan(input: PlanInput): Plan {
     launch: {
       flags: {
         hasLoopback: network === 'private',
-        isCapsDropped: true,
+        isCapsDropped: !isObserveOnly,
         isNotified: has.broker,
         isGated: !has.pid,
         isRootReadOnly: has.mount,
         isReadProbed: has.broker && needs.opens === 'probe',
-        isGitGuarded: hasWritableWorkspace,
+        isGitGuarded: hasWritableWorkspace && !isObserveOnly,
         isAbiExact: active.isAbiExact,
-        isAllowListKept: needs.isAllowListKept,
+        isAllowListKept: needs.isAllowListKept && !isObserveOnly,
+        isRecorded,
+        isObserveOnly,
       },
       namespaces,
       uid: host.uid,
@@ -207,8 +228,9 @@ export function makePlan(input: PlanInput): Plan {
           })
         : null,
       filter,
-      brokerRules: has.broker ? planBrokerRules({ policy, tree, system }) : [],
-      maxFiles: policy.limits.files ?? 0,
+      brokerRules: has.broker && !isObserveOnly ? planBrokerRules({ policy, tree, system }) : [],
+      maxFiles: isObserveOnly ? 0 : (policy.limits.files ?? 0),
+      firstPid: has.pid ? firstPid : 0,
       rlimits: limits.rlimits,
       softLimits: limits.softLimits,
       timeoutMs: policy.limits.timeoutMs ?? 0,

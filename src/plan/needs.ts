@@ -2,6 +2,7 @@ import { type Conflict, findConflicts } from '../policy/conflicts.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Grant } from './grants.ts';
 import type { ActiveLayers } from './layers.ts';
+import type { Recording } from './plan.ts';
 import type { BrokeredCalls } from './seccomp/filter-request.ts';
 
 /** What the broker is needed for under this policy, beyond what it always does. */
@@ -11,10 +12,18 @@ export interface Needs {
   readonly isAllowListKept: boolean;
 }
 
-export function findNeeds(policy: Policy, grants: readonly Grant[], active: ActiveLayers): Needs {
+export interface NeedsInput {
+  readonly policy: Policy;
+  readonly grants: readonly Grant[];
+  readonly active: ActiveLayers;
+  readonly recording: Recording;
+}
+
+export function findNeeds({ policy, grants, active, recording }: NeedsInput): Needs {
   const conflicts = findConflicts(policy);
   const deniesReading = conflicts.some(({ deny }) => deny.rights.includes('read'));
   const isAllowListKept = active.landlockAbi === 0 || grants.some(({ isGlob }) => isGlob);
-  const opens = deniesReading || isAllowListKept ? 'all' : policy.isDefault ? 'probe' : 'effects';
+  const mustSeeAll = deniesReading || isAllowListKept || recording === 'all';
+  const opens = mustSeeAll ? 'all' : policy.isDefault ? 'probe' : 'effects';
   return { conflicts, opens, isAllowListKept };
 }

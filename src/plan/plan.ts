@@ -59,8 +59,8 @@ export type MountOp =
       readonly isShared: boolean;
     }
   | { readonly kind: 'symlink'; readonly path: string; readonly target: string }
-  /** Its own processes only; process numbers stay below `pidMax` unless that is 0. */
-  | { readonly kind: 'proc'; readonly pidMax: number }
+  /** Its own processes only; process numbers stay below `pidMax` unless that is 0, and start at `firstPid` likewise. */
+  | { readonly kind: 'proc'; readonly pidMax: number; readonly firstPid: number }
   | { readonly kind: 'devpts' };
 
 /** Places with the same rights. */
@@ -94,7 +94,14 @@ export type PlanFlag =
   /** A kernel with more Landlock than planned is to be told, too. */
   | 'isAbiExact'
   /** What no rule allows is refused by the broker, not left to the kernel. */
-  | 'isAllowListKept';
+  | 'isAllowListKept'
+  /** What happens is written down, not only what is refused. */
+  | 'isRecorded'
+  /** Nothing is refused. */
+  | 'isObserveOnly';
+
+/** What is to be written down of a run: everything that changes something, or reads as well. */
+export type Recording = 'none' | 'effects' | 'all';
 
 export const SOFT_LIMITS = ['cpuMs', 'memoryBytes', 'diskBytes', 'pids'] as const;
 export type SoftLimit = (typeof SOFT_LIMITS)[number];
@@ -120,6 +127,8 @@ export interface LaunchPlan {
   readonly filter: FilterRequest | null;
   readonly brokerRules: readonly BrokerRules[];
   readonly maxFiles: number;
+  /** Where process numbers start, when they are given from a number of their own; else 0. */
+  readonly firstPid: number;
   readonly rlimits: readonly Rlimit[];
   readonly cgroups: readonly string[];
   readonly softLimits: Readonly<Partial<Record<SoftLimit, number>>>;

@@ -25,7 +25,7 @@ export interface ViewOptions {
   /** Existing places that may be read but not written although something around them is writable. */
   readonly readOnly: readonly string[];
   /** Null without a pid namespace. */
-  readonly proc: null | { readonly pidMax: number };
+  readonly proc: null | { readonly pidMax: number; readonly firstPid: number };
 }
 
 const SHM_BYTES = 1 << 30;

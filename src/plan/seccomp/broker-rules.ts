@@ -1,3 +1,4 @@
+import type { Arch } from '../../host/facts.ts';
 import type { BrokeredCalls } from './filter-request.ts';
 import { answer, EBUSY, hasAny, hasNone, isOneOf, notify, refuse, type Rule } from './rule.ts';
 import type { SyscallName } from './syscall-numbers.ts';
@@ -10,6 +11,7 @@ const CLONE_THREAD = 0x10000;
 const SECCOMP_SET_MODE_FILTER = 1;
 const SECCOMP_FILTER_FLAG_NEW_LISTENER = 8;
 const PR_SET_DUMPABLE = 4;
+const ARCH_SET_FS = 0x1002;
 
 const MUTATIONS: readonly SyscallName[] = [
   'mkdir',
@@ -54,7 +56,7 @@ export const ATTRIBUTE_CHANGES: readonly SyscallName[] = [
   'file_setattr',
 ];
 
-export function makeBrokerRules(calls: BrokeredCalls): Rule[] {
+export function makeBrokerRules(calls: BrokeredCalls, arch: Arch): Rule[] {
   const names: SyscallName[] = [];
   if (calls.mutations) names.push(...MUTATIONS);
   if (calls.attributes) names.push(...ATTRIBUTE_CHANGES);
@@ -66,6 +68,11 @@ export function makeBrokerRules(calls: BrokeredCalls): Rule[] {
 
   const rules = [...BROKER_GUARDS, ...makeOpenRules(calls.opens)];
   for (const name of names) rules.push(notify(name));
+  // On x86-64 the C library sets its thread pointer by a call, once; elsewhere it has none to make for that.
+  if (calls.start === true)
+    rules.push(
+      arch === 'x64' ? notify('arch_prctl', isOneOf(0, [ARCH_SET_FS])) : notify('set_tid_address'),
+    );
   if (calls.fork) rules.push(notify('clone', hasNone(0, CLONE_THREAD)));
   return rules;
 }

@@ -8,5 +8,7 @@ export function nameCommonFilter(request: FilterRequest): string | undefined {
   if (sockets.inet !== 'all' || sockets.unix !== 'connected' || !sockets.netlink) return undefined;
   if (sockets.isUdpAllowed !== undefined || request.isIpcRefused !== false) return undefined;
   if (request.isAttributeChangeRefused || !request.isLandlockRefused) return undefined;
-  return `${arch}-${notify.opens}${notify.exec ? '-exec' : ''}.bpf`;
+  if (request.isObserveOnly === true || (notify.start === true && !notify.exec)) return undefined;
+  const exec = notify.start === true ? '-record' : notify.exec ? '-exec' : '';
+  return `${arch}-${notify.opens}${exec}.bpf`;
 }

@@ -5,11 +5,19 @@ import type { BrokeredCalls, FilterRequest } from './filter-request.ts';
 
 const OPENS: readonly BrokeredCalls['opens'][] = ['probe', 'effects', 'all'];
 
+type Programs = Pick<BrokeredCalls, 'exec' | 'start'>;
+
+const PROGRAMS: readonly Programs[] = [
+  { exec: false, start: false },
+  { exec: true, start: false },
+  { exec: true, start: true },
+];
+
 /** The filters of ordinary runs, on a host that has every layer. The build compiles them, so that a start need not. */
 export function compileCommonFilters(arch: Arch): { name: string; bytes: Uint8Array }[] {
   return OPENS.flatMap((opens) =>
-    [false, true].flatMap((exec) => {
-      const request = makeCommonRequest({ arch, opens, exec });
+    PROGRAMS.flatMap((programs) => {
+      const request = makeCommonRequest({ arch, opens, programs });
       const name = nameCommonFilter(request);
       return name === undefined ? [] : [{ name, bytes: compileFilter(request) }];
     }),
@@ -19,14 +27,14 @@ export function compileCommonFilters(arch: Arch): { name: string; bytes: Uint8Ar
 function makeCommonRequest(options: {
   arch: Arch;
   opens: BrokeredCalls['opens'];
-  exec: boolean;
+  programs: Programs;
 }): FilterRequest {
-  const { arch, opens, exec } = options;
+  const { arch, opens, programs } = options;
   return {
     arch,
     notify: {
       opens,
-      exec,
+      ...programs,
       mutations: true,
       attributes: true,
       connect: true,

@@ -16,6 +16,8 @@ export interface BrokeredCalls {
   /** `listen`, which takes a port of its own when nothing was bound. */
   readonly listen?: boolean;
   readonly exec: boolean;
+  /** The one call that every program makes as it starts, by which is seen what really runs. */
+  readonly start?: boolean;
   /** New processes, not new threads. */
   readonly fork: boolean;
   readonly umask: boolean;
@@ -47,6 +49,8 @@ export interface FilterRequest {
   readonly isAttributeChangeRefused: boolean;
   /** Refuse nested Landlock domains: the broker, which is outside of them, would undo them. */
   readonly isLandlockRefused: boolean;
+  /** Refuse nothing but what would pass the broker by: the run is watched, not bounded. */
+  readonly isObserveOnly?: boolean;
   /** Refuse System V and POSIX queue IPC, where no IPC namespace keeps the host's out of reach. */
   readonly isIpcRefused?: boolean;
 }

@@ -29,15 +29,25 @@ const SHARED_IPC: readonly SyscallName[] = [
   'mq_unlink',
 ];
 
+/** What acts without a call of its own that could be watched. Programs go on without. */
+const UNSEEN_WAYS: readonly Rule[] = (
+  ['io_uring_setup', 'io_uring_enter', 'io_uring_register', 'clone3'] as const
+).map((call) => refuse(call, ENOSYS));
+
 /** Everything the filter does, in order: refusals come before what is handed to the broker. */
 export function makeRules(request: FilterRequest): Rule[] {
+  if (request.isObserveOnly === true)
+    return [
+      ...UNSEEN_WAYS,
+      ...(request.notify === null ? [] : makeBrokerRules(request.notify, request.arch)),
+    ];
   const rules = [...REFUSALS, ...IOCTL_RULES, ...makeSocketRules(request.sockets)];
   if (request.isAttributeChangeRefused) pushRefusals(rules, ATTRIBUTE_CHANGES, EPERM);
   // What a kernel says whose Landlock is switched off: programs go on without.
   if (request.isLandlockRefused) pushRefusals(rules, LANDLOCK, EOPNOTSUPP);
   // What a kernel says that was built without System V IPC.
   if (request.isIpcRefused === true) pushRefusals(rules, SHARED_IPC, ENOSYS);
-  if (request.notify !== null) rules.push(...makeBrokerRules(request.notify));
+  if (request.notify !== null) rules.push(...makeBrokerRules(request.notify, request.arch));
   return rules;
 }
 

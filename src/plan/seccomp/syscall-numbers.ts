@@ -79,6 +79,8 @@ export const SYSCALL_NUMBERS = {
   _sysctl: [156, null],
   modify_ldt: [154, null],
   personality: [135, 92],
+  arch_prctl: [158, null],
+  set_tid_address: [218, 96],
 
   landlock_create_ruleset: [444, 444],
   landlock_add_rule: [445, 445],

@@ -29,7 +29,7 @@ describe('compileCommonFilters()', () => {
 
   it('names each filter once', () => {
     const names = compileCommonFilters('arm64').map(({ name }) => name);
-    expect(new Set(names).size).toBe(6);
+    expect(new Set(names).size).toBe(9);
   });
 });
 
@@ -45,6 +45,8 @@ describe('nameCommonFilter()', () => {
     { ...COMMON, notify: { ...notify, fork: true } },
     { ...COMMON, notify: { ...notify, umask: false } },
     { ...COMMON, notify: { ...notify, listen: true } },
+    { ...COMMON, notify: { ...notify, start: true } },
+    { ...COMMON, isObserveOnly: true },
     { ...COMMON, sockets: { ...COMMON.sockets, inet: 'none' } },
     { ...COMMON, sockets: { ...COMMON.sockets, unix: 'none' } },
     { ...COMMON, sockets: { ...COMMON.sockets, netlink: false } },

@@ -1,0 +1,318 @@
+/* Which program a call comes from. A process is told from every other, also from one that gets its number later, by its
+   pidfd; what it runs is told by its image and by where the kernel has laid it out, which forks keep and execs change. */
+#define _GNU_SOURCE
+#include "broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define MAX_TASKS 1024
+#define MAX_DUE 256
+#define MAX_DEPTH 64
+#define MAX_COMMANDS 16
+#define COMMAND_CAP 8192
+#define MAX_PIDS 4096
+
+/* A process or thread that was seen lately. */
+struct task {
+  pid_t tid;
+  int pidfd;
+  uint32_t program;
+  unsigned turn; /* of the slot when this was found out */
+};
+
+/* Each receiver has its own list, so that no other thread closes a descriptor that it uses. An exec, which makes what
+   is known of a process stale, is told by a turn of its slot. */
+static __thread struct task *tasks;
+static atomic_uint turns[MAX_TASKS];
+
+/* One start of a program. */
+struct layout {
+  uint64_t hash;
+  uint32_t program;
+};
+
+/* An exec that the kernel was told to go on with, and that has neither been seen to work nor to fail. */
+struct due_exec {
+  pid_t tid, group;
+  uint32_t program;
+  uint64_t layout;
+  char path[4096], requested[4096];
+};
+
+struct program_table {
+  pthread_mutex_t lock;
+  uint64_t key[2], own_layout;
+  struct layout *layouts;
+  size_t layout_count, layout_cap;
+  struct program *list;
+  size_t count, cap;
+  struct due_exec *due[MAX_DUE];
+  pid_t pids[MAX_PIDS];
+  size_t pid_count;
+};
+
+/* ---- tables ---- */
+
+static struct layout *find_layout(struct layout *list, size_t cap, uint64_t hash) {
+  size_t at = hash & (cap - 1);
+  while (list[at].hash && list[at].hash != hash) at = (at + 1) & (cap - 1);
+  return &list[at];
+}
+
+static uint32_t program_of_layout(const struct program_table *table, uint64_t hash) {
+  return table->layout_cap ? find_layout(table->layouts, table->layout_cap, hash)->program : 0;
+}
+
+static void keep_layout(struct program_table *table, uint64_t hash, uint32_t program) {
+  if (table->layout_count * 4 >= table->layout_cap * 3) {
+    size_t cap = table->layout_cap ? table->layout_cap * 2 : 1024;
+    struct layout *grown = calloc(cap, sizeof *grown);
+    if (!grown) die("record", "out of memory");
+    for (size_t i = 0; i < table->layout_cap; i++)
+      if (table->layouts[i].hash) *find_layout(grown, cap, table->layouts[i].hash) = table->layouts[i];
+    free(table->layouts);
+    table->layouts = grown;
+    table->layout_cap = cap;
+  }
+  struct layout *slot = find_layout(table->layouts, table->layout_cap, hash);
+  if (!slot->hash) table->layout_count++;
+  *slot = (struct layout){hash, program};
+}
+
+static struct program *program_by_id(struct program_table *table, uint32_t id) { return id ? &table->list[id - 1] : NULL; }
+
+static struct program *find_program(struct program_table *table, const struct program *like) {
+  for (size_t i = table->count; i-- > 0;) {
+    struct program *p = &table->list[i];
+    if (p->parent == like->parent && !strcmp(p->image, like->image) && !strcmp(p->script, like->script) && !strcmp(p->digest, like->digest))
+      return p;
+  }
+  return NULL;
+}
+
+/* Programs that execute themselves over and over do not make an endless line. */
+static uint32_t usual_parent(struct program_table *table, uint32_t parent) {
+  struct program *p = program_by_id(table, parent);
+  return p && p->depth >= MAX_DEPTH ? p->parent : parent;
+}
+
+static struct program *add_program(struct broker *b, const struct program *found) {
+  struct program_table *table = b->programs;
+  if (table->count == table->cap) {
+    table->cap = table->cap ? table->cap * 2 : 64;
+    table->list = realloc(table->list, table->cap * sizeof *table->list);
+    if (!table->list) die("record", "out of memory");
+  }
+  struct program *p = &table->list[table->count++], *parent = program_by_id(table, found->parent);
+  *p = *found;
+  p->id = (uint32_t)table->count;
+  p->depth = parent ? parent->depth + 1 : 1;
+  p->image = strdup(found->image);
+  p->script = strdup(found->script);
+  if (!p->image || !p->script) die("record", "out of memory");
+  record_program(b, p);
+  return p;
+}
+
+/* ---- what a process runs now ---- */
+
+/* The auxiliary vector holds addresses that the kernel chose at random when it started the image. */
+static uint64_t read_layout(const struct program_table *table, pid_t tid) {
+  char path[64];
+  uint64_t bytes[96];
+  struct stat st;
+  snprintf(path, sizeof path, "/proc/%d/auxv", tid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t len = read(fd, bytes, sizeof bytes - 16);
+  close(fd);
+  snprintf(path, sizeof path, "/proc/%d/exe", tid);
+  if (len <= 0 || stat(path, &st)) return 0;
+  size_t words = (size_t)len / 8;
+  bytes[words] = st.st_dev;
+  bytes[words + 1] = st.st_ino;
+  uint64_t hash = keyed_hash(table->key, bytes, (words + 2) * 8);
+  return hash ? hash : 1;
+}
+
+static void read_commands(struct broker *b, struct program *program, pid_t tid) {
+  char path[64], bytes[COMMAND_CAP];
+  if (program->command_count >= MAX_COMMANDS) return;
+  snprintf(path, sizeof path, "/proc/%d/cmdline", tid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t len = fd < 0 ? 0 : read(fd, bytes, sizeof bytes);
+  if (fd >= 0) close(fd);
+  if (len <= 0) return;
+  bool is_cut = len == sizeof bytes;
+  bytes[len - 1] = 0;
+  uint64_t hash = keyed_hash(b->programs->key, bytes, (size_t)len);
+  for (unsigned i = 0; i < program->command_count; i++)
+    if (program->commands[i] == hash) return;
+  program->commands[program->command_count++] = hash;
+  record_command(b, program->id, bytes, (size_t)len, is_cut);
+}
+
+/* System programs are read by assay after the run; those that the run can change are read now, while they run. */
+static void read_image(struct broker *b, pid_t tid, struct program *found, char image[PATH_CAP]) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/exe", tid);
+  int fd = open(path, O_PATH | O_CLOEXEC);
+  image[0] = 0;
+  if (fd < 0 || fstat(fd, &found->st)) {
+    if (fd >= 0) close(fd);
+    return;
+  }
+  canonical_path(fd, image, PATH_CAP);
+  close(fd);
+  if (!is_covered(b, image, OP_WRITE)) return;
+  fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  file_digest(fd, found->digest);
+  close(fd);
+}
+
+static struct due_exec **find_due(struct program_table *table, pid_t tid) {
+  for (size_t i = 0; i < MAX_DUE; i++)
+    if (table->due[i] && (table->due[i]->tid == tid || table->due[i]->group == tid)) return &table->due[i];
+  return NULL;
+}
+
+static void note_failed_exec(const struct request *r, const struct due_exec *due) {
+  if (!due->program) return; /* assay's own search for the command */
+  struct attempt attempt = {.program = due->program, .pidfd = -1};
+  struct request of_exec = {.broker = r->broker, .attempt = &attempt};
+  snprintf(attempt.requested, sizeof attempt.requested, "%s", due->requested);
+  record_fact(&of_exec, (struct fact){.op = "exec", .path = due->path, .error = -1, .basis = FACT_OBSERVED});
+}
+
+static uint32_t start_program(const struct request *r, uint64_t layout, const struct due_exec *due) {
+  struct broker *b = r->broker;
+  char image[PATH_CAP];
+  struct program found = {.parent = usual_parent(b->programs, due ? due->program : 0), .script = ""};
+  read_image(b, r->tid, &found, image);
+  if (!image[0] && due) snprintf(image, sizeof image, "%s", due->path); /* an image that may not be read */
+  found.image = image;
+  if (due && strcmp(due->path, image)) found.script = due->path;
+  struct program *p = find_program(b->programs, &found);
+  if (!p) p = add_program(b, &found);
+  p->starts++;
+  read_commands(b, p, r->tid);
+  if (layout) keep_layout(b->programs, layout, p->id);
+  return p->id;
+}
+
+/* Numbers of processes, where they are not a range of their own. */
+static void note_pid(struct program_table *table, pid_t tid) {
+  for (size_t i = table->pid_count; i-- > 0 && table->pid_count - i < 8;)
+    if (table->pids[i] == tid) return;
+  if (table->pid_count < MAX_PIDS) table->pids[table->pid_count++] = tid;
+}
+
+/* A fork has the layout of its parent; a layout that was never seen is a program that has just been started. */
+static uint32_t find_out(const struct request *r, bool is_new_image) {
+  struct program_table *table = r->broker->programs;
+  uint64_t layout = read_layout(table, r->tid);
+  struct due_exec **slot = find_due(table, r->tid), *due = slot ? *slot : NULL;
+  is_new_image = is_new_image && due && due->group == r->tid;
+  uint32_t program = layout && !is_new_image ? program_of_layout(table, layout) : 0;
+  bool is_unchanged = due && layout == due->layout && !is_new_image, has_failed = is_unchanged && due->tid == r->tid;
+  if (has_failed) note_failed_exec(r, due);
+  else if (!program && layout != table->own_layout) program = start_program(r, layout, due && due->group == r->tid ? due : NULL);
+  if (has_failed || (due && !is_unchanged)) {
+    free(due);
+    *slot = NULL;
+  }
+  note_pid(table, r->tid);
+  return program;
+}
+
+static bool has_ended(int pidfd) {
+  struct pollfd fd = {pidfd, POLLIN, 0};
+  return poll(&fd, 1, 0) != 0;
+}
+
+static struct task *own_task(pid_t tid) {
+  if (!tasks) {
+    tasks = malloc(MAX_TASKS * sizeof *tasks);
+    if (!tasks) die("record", "out of memory");
+    for (size_t i = 0; i < MAX_TASKS; i++) tasks[i] = (struct task){.pidfd = -1};
+  }
+  return &tasks[tid & (MAX_TASKS - 1)];
+}
+
+/* The process is waiting for our answer, so what is read of it now is true of the call. */
+void identify(const struct request *r, bool is_new_image) {
+  struct program_table *table = r->broker->programs;
+  struct task *task = own_task(r->tid);
+  unsigned turn = atomic_load(&turns[r->tid & (MAX_TASKS - 1)]);
+  if (is_new_image || task->tid != r->tid || task->turn != turn || task->pidfd < 0 || has_ended(task->pidfd)) {
+    if (task->pidfd >= 0) close(task->pidfd);
+    *task = (struct task){.tid = r->tid, .pidfd = (int)syscall(SYS_pidfd_open, r->tid, PIDFD_THREAD_), .turn = turn};
+    pthread_mutex_lock(&table->lock);
+    task->program = find_out(r, is_new_image);
+    if (find_due(table, r->tid)) task->tid = 0; /* not settled yet */
+    pthread_mutex_unlock(&table->lock);
+  }
+  r->attempt->program = task->program;
+  r->attempt->pidfd = task->pidfd;
+}
+
+static void turn_slot(pid_t tid) { atomic_fetch_add(&turns[tid & (MAX_TASKS - 1)], 1); }
+
+/* The kernel goes on with an exec: whether it works shows in the next call of that process. */
+void expect_exec(const struct request *r, const char *path, const char *requested) {
+  struct program_table *table = r->broker->programs;
+  struct due_exec *due = calloc(1, sizeof *due);
+  pid_t group = thread_group(r->tid);
+  if (!due) die("record", "out of memory");
+  *due = (struct due_exec){.tid = r->tid, .group = group, .program = r->attempt->program};
+  snprintf(due->path, sizeof due->path, "%s", path);
+  snprintf(due->requested, sizeof due->requested, "%s", requested);
+  pthread_mutex_lock(&table->lock);
+  due->layout = read_layout(table, r->tid);
+  struct due_exec **slot = find_due(table, r->tid);
+  for (size_t i = 0; !slot && i < MAX_DUE; i++)
+    if (!table->due[i]) slot = &table->due[i];
+  if (!slot) slot = &table->due[r->tid % MAX_DUE];
+  free(*slot);
+  *slot = due;
+  turn_slot(r->tid);
+  if (group != r->tid) turn_slot(group);
+  pthread_mutex_unlock(&table->lock);
+}
+
+void programs_start(struct broker *b) {
+  struct program_table *table = calloc(1, sizeof *table);
+  if (!table || getrandom(table->key, sizeof table->key, 0) != sizeof table->key) die_errno("record", "start");
+  table->own_layout = read_layout(table, getpid()); /* the program's own process has it until its first exec */
+  pthread_mutex_init(&table->lock, NULL);
+  b->programs = table;
+}
+
+static unsigned long long last_pid(void) {
+  char text[32] = "";
+  int fd = open("/proc/sys/kernel/ns_last_pid", O_RDONLY | O_CLOEXEC);
+  if (fd < 0 || read(fd, text, sizeof text - 1) < 0) text[0] = 0;
+  if (fd >= 0) close(fd);
+  return strtoull(text, NULL, 10);
+}
+
+void programs_finish(struct broker *b) {
+  struct program_table *table = b->programs;
+  struct pair_list starts = {.name = "n"}, pids = {.name = "pids"};
+  for (size_t i = 0; i < table->count; i++)
+    if (table->list[i].starts > 1) record_pair(b, &starts, i + 1, table->list[i].starts);
+  record_pairs_end(b, &starts);
+  unsigned long long last = b->plan->namespaces & NS_PID ? last_pid() : 0;
+  if (last >= b->plan->first_pid && last) record_pair(b, &pids, b->plan->first_pid, last);
+  else
+    for (size_t i = 0; i < table->pid_count; i++) record_pair(b, &pids, (unsigned)table->pids[i], (unsigned)table->pids[i]);
+  record_pairs_end(b, &pids);
+}

@@ -1,0 +1,344 @@
+/* The record: every distinct thing that happened is written once, when it is first seen, and counted after that. Lines
+   wait in memory that the supervisor shares, so that they outlive the keeper. */
+#define _GNU_SOURCE
+#include "broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STREAM_CAP (1u << 18)
+#define LINE_CAP (1u << 17) /* three paths of 4,096 bytes at six characters each, and the rest */
+#define RESERVE (4u << 20)
+#define FLUSH_MS 100
+#define FIRST_SLOTS 4096
+#define MAX_SLOTS (1u << 21)
+#define MAX_QUIET_REFUSALS 4096 /* a run that is not recorded names this many, and counts the rest */
+
+struct stream {
+  _Atomic uint32_t len;
+  char bytes[STREAM_CAP];
+};
+
+struct slot {
+  uint64_t hash;
+  uint32_t id, count;
+};
+
+struct record {
+  pthread_mutex_t lock;
+  uint64_t key[2];
+  struct slot *slots;
+  size_t slot_count, used, quiet_bytes;
+  uint32_t next_id;
+};
+
+static struct stream *stream; /* one a process tree: made before the keeper is */
+static atomic_ulong lost;
+static off_t reserved;
+
+/* ---- writing ---- */
+
+void stream_open(void) {
+  stream = mmap(NULL, sizeof *stream, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (stream == MAP_FAILED) die_errno("record", "memory");
+}
+
+/* Some room is always held in advance, so that a program that fills the disk does not hide what it does next. */
+static void reserve_room(size_t len) {
+  off_t end = lseek(PLAN_FD, 0, SEEK_END);
+  if (end < 0 || end + (off_t)len + RESERVE / 2 < reserved) return;
+  if (!fallocate(PLAN_FD, FALLOC_FL_KEEP_SIZE, end, RESERVE)) reserved = end + RESERVE;
+}
+
+void stream_flush(void) {
+  if (!stream) return;
+  uint32_t len = atomic_load(&stream->len), done = 0;
+  if (!len) return;
+  reserve_room(len);
+  while (done < len) {
+    ssize_t wrote = write(PLAN_FD, stream->bytes + done, len - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) break;
+    done += (uint32_t)wrote;
+  }
+  for (uint32_t i = done; i < len; i++) lost += stream->bytes[i] == '\n';
+  atomic_store(&stream->len, 0);
+}
+
+static void append(const char *line, size_t len) {
+  if (atomic_load(&stream->len) + len > STREAM_CAP) stream_flush();
+  uint32_t at = atomic_load(&stream->len);
+  memcpy(stream->bytes + at, line, len);
+  atomic_store(&stream->len, at + (uint32_t)len); /* after the bytes: half a line is never seen */
+}
+
+struct line {
+  char *bytes;
+  size_t len;
+};
+
+static void put(struct line *line, const char *text) {
+  size_t len = strlen(text);
+  memcpy(line->bytes + line->len, text, len);
+  line->len += len;
+}
+
+static void put_number(struct line *line, long long value) {
+  char digits[24];
+  size_t n = sizeof digits;
+  unsigned long long rest = value < 0 ? -(unsigned long long)value : (unsigned long long)value;
+  do digits[--n] = (char)('0' + rest % 10);
+  while (rest /= 10);
+  if (value < 0) digits[--n] = '-';
+  memcpy(line->bytes + line->len, digits + n, sizeof digits - n);
+  line->len += sizeof digits - n;
+}
+
+static void put_string(struct line *line, const char *text) {
+  size_t room = LINE_CAP - line->len - 256;
+  line->bytes[line->len++] = '"';
+  report_json_string(line->bytes + line->len, room, text, strlen(text));
+  line->len += strlen(line->bytes + line->len);
+  line->bytes[line->len++] = '"';
+}
+
+/* There is one line at a time: it is begun with the lock, and ended with it. */
+static struct line new_line(struct broker *b, const char *start) {
+  static char bytes[LINE_CAP];
+  pthread_mutex_lock(&b->record->lock);
+  struct line line = {bytes, 0};
+  put(&line, start);
+  return line;
+}
+
+static void end_line(struct broker *b, struct line *line, const char *end) {
+  put(line, end);
+  line->bytes[line->len++] = '\n';
+  append(line->bytes, line->len);
+  pthread_mutex_unlock(&b->record->lock);
+}
+
+/* ---- what was seen before ---- */
+
+#define ROTATE(x, n) ((x) << (n) | (x) >> (64 - (n)))
+
+/* SipHash-1-3: with a key that the program does not know, it cannot make two names look the same. */
+uint64_t keyed_hash(const uint64_t key[2], const void *data, size_t len) {
+  uint64_t v[4] = {key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573};
+  const unsigned char *at = data;
+  for (size_t left = len, is_last = 0; !is_last; at += 8) {
+    uint64_t word = 0;
+    is_last = left < 8;
+    memcpy(&word, at, is_last ? left : 8);
+    if (is_last) word |= (uint64_t)len << 56;
+    else left -= 8;
+    v[3] ^= word;
+    for (int round = 0; round < (is_last ? 4 : 1); round++) {
+      if (round == 1) v[0] ^= word, v[2] ^= 0xff;
+      v[0] += v[1], v[1] = ROTATE(v[1], 13) ^ v[0], v[0] = ROTATE(v[0], 32);
+      v[2] += v[3], v[3] = ROTATE(v[3], 16) ^ v[2];
+      v[0] += v[3], v[3] = ROTATE(v[3], 21) ^ v[0];
+      v[2] += v[1], v[1] = ROTATE(v[1], 17) ^ v[2], v[2] = ROTATE(v[2], 32);
+    }
+    if (!is_last) v[0] ^= word;
+  }
+  return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+static struct slot *find_slot(struct slot *slots, size_t count, uint64_t hash) {
+  size_t at = hash & (count - 1);
+  while (slots[at].hash && slots[at].hash != hash) at = (at + 1) & (count - 1);
+  return &slots[at];
+}
+
+static void grow_slots(struct record *record) {
+  size_t count = record->slot_count ? record->slot_count * 2 : FIRST_SLOTS;
+  struct slot *slots = count > MAX_SLOTS ? NULL : calloc(count, sizeof *slots);
+  if (!slots) return;
+  for (size_t i = 0; i < record->slot_count; i++)
+    if (record->slots[i].hash) *find_slot(slots, count, record->slots[i].hash) = record->slots[i];
+  free(record->slots);
+  record->slots = slots;
+  record->slot_count = count;
+}
+
+/* The number of something new, or 0 when it was seen before. With a full table all is new: repeated, not lost. */
+static uint32_t first_sighting(struct record *record, uint64_t hash) {
+  hash += !hash;
+  if (record->used * 4 >= record->slot_count * 3) grow_slots(record);
+  if (record->used * 8 >= record->slot_count * 7) return ++record->next_id;
+  struct slot *slot = find_slot(record->slots, record->slot_count, hash);
+  slot->count++;
+  if (slot->hash) return 0;
+  slot->hash = hash;
+  slot->id = ++record->next_id;
+  record->used++;
+  return slot->id;
+}
+
+static bool is_first(struct broker *b, uint64_t hash, size_t len, uint32_t *id) {
+  struct record *record = b->record;
+  bool is_recorded = b->plan->flags & PLAN_RECORD;
+  pthread_mutex_lock(&record->lock);
+  bool fits = is_recorded || (record->used < MAX_QUIET_REFUSALS && record->quiet_bytes + len < REPORT_CAP);
+  *id = fits ? first_sighting(record, hash) : 0;
+  if (*id) record->quiet_bytes += len;
+  pthread_mutex_unlock(&record->lock);
+  return *id != 0;
+}
+
+/* ---- the lines ---- */
+
+static uint64_t hash_fact(const struct request *r, const struct fact *fact) {
+  char bytes[PATH_CAP * 2 + 64];
+  uint32_t numbers[4] = {r->attempt->program, (uint32_t)fact->error, fact->rule, fact->flags};
+  size_t len = 0;
+  const char *parts[] = {fact->op, fact->path, fact->target};
+  memcpy(bytes, numbers, sizeof numbers);
+  len = sizeof numbers;
+  for (size_t i = 0; i < 3; i++) {
+    size_t part = strnlen(parts[i], PATH_CAP - 32) + 1; /* with its end, which keeps the parts apart */
+    memcpy(bytes + len, parts[i], part);
+    len += part;
+  }
+  return keyed_hash(r->broker->record->key, bytes, len);
+}
+
+static long long rule_number(uint32_t rule) { return rule == NO_RULE ? -2 : rule == GUARD_RULE ? -1 : (long long)rule; }
+
+void record_fact(const struct request *r, struct fact fact) {
+  struct broker *b = r->broker;
+  uint32_t id;
+  if (!fact.target) fact.target = "";
+  if (fact.rule) {
+    if (fact.basis != FACT_PREDICTED) r->attempt->is_refused = true;
+    atomic_fetch_add(&b->refusals, 1);
+  } else if (!(b->plan->flags & PLAN_RECORD) || r->attempt->is_refused) return;
+  if (!is_first(b, hash_fact(r, &fact), strlen(fact.path) + strlen(fact.target) + 128, &id)) return;
+  const char *requested = r->attempt->requested;
+  struct line line = new_line(b, "{\"e\":[");
+  put_number(&line, id);
+  put(&line, ",");
+  put_number(&line, r->attempt->program);
+  put(&line, ",\"");
+  put(&line, fact.op);
+  put(&line, "\",");
+  put_string(&line, fact.path);
+  put(&line, ",");
+  put_string(&line, strcmp(requested, fact.path) ? requested : "");
+  put(&line, ",");
+  put_number(&line, fact.error);
+  put(&line, fact.basis == FACT_PREDICTED ? ",\"d\"," : fact.basis == FACT_OBSERVED ? ",\"o\"," : ",\"p\",");
+  put_number(&line, rule_number(fact.rule));
+  put(&line, ",");
+  put_string(&line, fact.target);
+  put(&line, ",");
+  put_number(&line, fact.flags);
+  char state[128] = "";
+  if (fact.before)
+    snprintf(state, sizeof state, "%llu:%llu:%lld:%lld", (unsigned long long)fact.before->st_dev, (unsigned long long)fact.before->st_ino,
+             (long long)fact.before->st_size, (long long)fact.before->st_mtim.tv_sec * 1000000000 + fact.before->st_mtim.tv_nsec);
+  put(&line, ",\"");
+  put(&line, state);
+  end_line(b, &line, "\"]}");
+}
+
+/* Not there inside; whether it is there outside, and so was hidden, assay finds out afterwards. */
+void note_hidden(struct broker *b, const char *path) {
+  char key[PATH_CAP + 8];
+  uint32_t id;
+  int len = snprintf(key, sizeof key, "hidden %s", path);
+  if (!is_first(b, keyed_hash(b->record->key, key, (size_t)len), (size_t)len + 64, &id)) return;
+  struct line line = new_line(b, "{\"absent\":");
+  put_string(&line, path);
+  end_line(b, &line, "}");
+}
+
+void record_program(struct broker *b, const struct program *program) {
+  const struct stat *st = &program->st;
+  char numbers[160];
+  struct line line = new_line(b, "{\"p\":[");
+  put_number(&line, program->id);
+  put(&line, ",");
+  put_number(&line, program->parent);
+  put(&line, ",");
+  put_string(&line, program->image);
+  put(&line, ",");
+  put_string(&line, program->script);
+  snprintf(numbers, sizeof numbers, ",\"%llu\",\"%llu\",\"%lld\",\"%lld\",\"%lld\",\"", (unsigned long long)st->st_dev,
+           (unsigned long long)st->st_ino, (long long)st->st_size, (long long)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
+           (long long)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec);
+  put(&line, numbers);
+  put(&line, program->digest);
+  end_line(b, &line, "\"]}");
+}
+
+/* `bytes` holds the arguments one after another, each with its end. */
+void record_command(struct broker *b, uint32_t program, const char *bytes, size_t len, bool is_cut) {
+  struct line line = new_line(b, "{\"a\":[");
+  put_number(&line, program);
+  put(&line, ",[");
+  for (const char *at = bytes; at < bytes + len; at += strlen(at) + 1) {
+    if (at > bytes) put(&line, ",");
+    put_string(&line, at);
+  }
+  end_line(b, &line, is_cut ? "],true]}" : "],false]}");
+}
+
+static void *flush_often(void *argument) {
+  struct broker *b = argument;
+  for (;;) {
+    nanosleep(&(struct timespec){0, FLUSH_MS * 1000000L}, NULL);
+    pthread_mutex_lock(&b->record->lock);
+    stream_flush();
+    pthread_mutex_unlock(&b->record->lock);
+  }
+  return NULL;
+}
+
+void record_start(struct broker *b) {
+  pthread_t thread;
+  b->record = calloc(1, sizeof *b->record);
+  if (!b->record || getrandom(b->record->key, sizeof b->record->key, 0) != sizeof b->record->key) die_errno("record", "start");
+  pthread_mutex_init(&b->record->lock, NULL);
+  if (b->plan->flags & PLAN_RECORD && pthread_create(&thread, NULL, flush_often, b)) die_errno("record", "flush");
+}
+
+/* Pairs of numbers, many to a line. */
+void record_pair(struct broker *b, struct pair_list *list, unsigned long long first, unsigned long long second) {
+  char pair[64];
+  if (list->len == 0) list->len = (size_t)snprintf(list->bytes, sizeof list->bytes, "{\"%s\":[", list->name);
+  else list->bytes[list->len++] = ',';
+  int len = snprintf(pair, sizeof pair, "[%llu,%llu]", first, second);
+  memcpy(list->bytes + list->len, pair, (size_t)len + 1);
+  list->len += (size_t)len;
+  if (list->len + 128 > sizeof list->bytes) record_pairs_end(b, list);
+}
+
+void record_pairs_end(struct broker *b, struct pair_list *list) {
+  if (!list->len) return;
+  memcpy(list->bytes + list->len, "]}\n", 3);
+  pthread_mutex_lock(&b->record->lock);
+  append(list->bytes, list->len + 3);
+  pthread_mutex_unlock(&b->record->lock);
+  list->len = 0;
+}
+
+void record_finish(struct broker *b) {
+  struct record *record = b->record;
+  struct pair_list counts = {.name = "c"};
+  for (size_t i = 0; i < record->slot_count; i++)
+    if (record->slots[i].count > 1) record_pair(b, &counts, record->slots[i].id, record->slots[i].count);
+  record_pairs_end(b, &counts);
+  pthread_mutex_lock(&record->lock); /* never given back: nothing is written after this */
+  stream_flush();
+  report_line("{\"refusals\":%lu}", atomic_load(&b->refusals));
+  if (lost) report_line("{\"lost\":%lu}", lost);
+}
