@@ -1,0 +1,52 @@
+import { AssayError } from './errors.ts';
+
+/**
+ * The one JSON text of a value by RFC 8785: no white space, members sorted by UTF-16 code units, numbers and strings
+ * as ECMAScript writes them. Throws for whatever JSON cannot say, where `JSON.stringify` would leave it out or put
+ * null in its place.
+ */
+export function canonicalJson(value: unknown): string {
+  return write(value, new Set());
+}
+
+function write(value: unknown, parents: Set<object>): string {
+  if (value === null || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return writeString(value);
+  if (typeof value === 'number') return writeNumber(value);
+  if (typeof value !== 'object') throw refuse(`a ${typeof value}`);
+  if (parents.has(value)) throw refuse('a value that contains itself');
+  parents.add(value);
+  const text = Array.isArray(value) ? writeArray(value, parents) : writeObject(value, parents);
+  parents.delete(value);
+  return text;
+}
+
+function writeArray(values: readonly unknown[], parents: Set<object>): string {
+  // Not map(), which skips holes.
+  return `[${Array.from(values, (value) => write(value, parents)).join(',')}]`;
+}
+
+function writeObject(value: object, parents: Set<object>): string {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null)
+    throw refuse('an object that is not plain');
+  const members = Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${writeString(name)}:${write(member, parents)}`);
+  return `{${members.join(',')}}`;
+}
+
+function writeNumber(value: number): string {
+  if (!Number.isFinite(value)) throw refuse(`the number ${value}`);
+  return JSON.stringify(value);
+}
+
+function writeString(value: string): string {
+  // Section 3.2.2.2: half of a surrogate pair is an error; JSON.stringify would escape it.
+  if (/\p{Surrogate}/u.test(value)) throw refuse('a string with half of a surrogate pair');
+  return JSON.stringify(value);
+}
+
+function refuse(what: string): AssayError {
+  return new AssayError('E_INTERNAL', `Canonical JSON cannot hold ${what}`);
+}

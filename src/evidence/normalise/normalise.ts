@@ -1,0 +1,163 @@
+import type { Decision, Event } from '../../observe/event.ts';
+import type { RunRecord } from '../run-record.ts';
+import { findBirths } from './births.ts';
+import type { Births } from './births.ts';
+import { LineSet } from './canonical-line.ts';
+import type { CanonicalLine } from './canonical-line.ts';
+import { makeFileLine } from './file-lines.ts';
+import { makeNames } from './names.ts';
+import type { Names } from './names.ts';
+import { connectOutcomeOf, makeEndpointNamer } from './network-lines.ts';
+import { makePlaces } from './places.ts';
+import type { Places } from './places.ts';
+import { makeProgramLines, makeSearchTest } from './program-lines.ts';
+import { makeWalkFinder } from './walks.ts';
+
+export { NORMALISATION_RULES } from './rules.ts';
+
+/** A run in its general form: free of day, directory, user, process numbers, order and load. */
+export interface Normalised {
+  /** The general form of a path as seen inside. */
+  pathOf(path: string): string;
+  /** The same for any text with directories in it, such as an argument. */
+  textOf(text: string): string;
+  readonly command: readonly string[];
+  /** Sorted, each once. */
+  readonly lines: readonly CanonicalLine[];
+  /** What was read in system directories, of which the lines hold the directory only. */
+  readonly systemReads: readonly CanonicalLine[];
+  readonly degradations: readonly string[];
+  /** What the rules have folded, so that it stays visible beside the id. */
+  readonly folded: readonly FoldedNames[];
+}
+
+export interface FoldedNames {
+  /** The general form that they share. */
+  readonly path: string;
+  /** How many different names. */
+  readonly count: number;
+  /** Names of entries in NORMALISATION_RULES. */
+  readonly rules: readonly string[];
+}
+
+export function normalise(record: RunRecord): Normalised {
+  const places = makePlaces(record);
+  const births = findBirths(record);
+  const names = makeNames(record, births, places);
+  const { lines, systemReads } = makeLines(record, { places, births, names });
+  return {
+    pathOf: (path) => names.pathOf(path),
+    textOf: places.replaceInText,
+    command: record.command.map(places.replaceInText),
+    lines: lines.sorted(),
+    systemReads: systemReads.sorted(),
+    degradations: listDegradations(record, places),
+    folded: countFolded(names),
+  };
+}
+
+interface Parts {
+  readonly places: Places;
+  readonly births: Births;
+  readonly names: Names;
+}
+
+function makeLines(
+  record: RunRecord,
+  { places, births, names }: Parts,
+): { lines: LineSet; systemReads: LineSet } {
+  const lines = new LineSet();
+  const systemReads = new LineSet();
+  const images = new Map(record.programs.map(({ id, image }) => [id, names.pathOf(image)]));
+  const imageOf = (program: number): string =>
+    program === 0 ? 'assay' : (images.get(program) ?? 'unknown');
+  const findWalk = makeWalkFinder(record, places);
+  const isSearch = makeSearchTest(record, imageOf);
+  const nameEndpoint = makeEndpointNamer(record, names);
+  const context = {
+    names,
+    births,
+    findWalk,
+    madeForms: new Set(Array.from(births.made, (path) => names.pathOf(path))),
+    openedPaths: listOpened(record),
+    addSystemRead: (line: CanonicalLine) => systemReads.add(line),
+  };
+
+  function lineOf(event: Event): CanonicalLine | undefined {
+    if (event.kind === 'limit')
+      return { op: 'limit', path: event.limit, outcome: 'ok', program: 'assay' };
+    if (event.kind === 'environment' || event.kind === 'degradation') return undefined;
+    const program = imageOf(event.program);
+    const refusedBy = nameRefusal(event.decision, places);
+    if (event.kind === 'file') return makeFileLine(event, context, program, refusedBy);
+    const { outcome } = event;
+    if (event.kind === 'network')
+      return {
+        op: event.op,
+        path: nameEndpoint(event),
+        outcome: connectOutcomeOf(event),
+        program,
+        refusedBy,
+      };
+    if (isSearch(event)) return undefined;
+    const relative = refusedBy === undefined ? findWalk(event.path, outcome) : undefined;
+    const path =
+      relative === undefined ? names.pathOf(event.path, event.requested) : `\${UP}/${relative}`;
+    return { op: 'exec', path, outcome, program, refusedBy };
+  }
+
+  for (const event of record.events) {
+    const line = lineOf(event);
+    if (line !== undefined) lines.add(line);
+  }
+  for (const line of makeProgramLines(record, names, births, imageOf)) lines.add(line);
+  for (const { op, directory, outcome, program, digest } of record.overflow)
+    lines.add({
+      op: `overflow ${op}`,
+      path: names.pathOf(directory),
+      outcome,
+      program: imageOf(program),
+      digest,
+    });
+  return { lines, systemReads };
+}
+
+function listOpened({ events }: RunRecord): ReadonlySet<string> {
+  const opened = new Set<string>();
+  for (const event of events)
+    if (event.kind === 'file' && event.outcome === 'ok') opened.add(event.path);
+  return opened;
+}
+
+/**
+ * The rule without the place in the file that it was read from, which moves with every edit. Whether the broker or the
+ * kernel applied it depends on the machine; that the git guard or a limit did is another thing.
+ */
+function nameRefusal(decision: Decision | undefined, places: Places): string | undefined {
+  if (decision === undefined) return undefined;
+  const rule = places.replaceInText(decision.rule ?? '').replace(/^\S+:\d+:\d+ /, '');
+  const isPolicy = decision.layer === 'broker' || decision.layer === 'kernel';
+  return isPolicy ? rule : `${decision.layer}: ${rule}`;
+}
+
+function listDegradations({ events }: RunRecord, places: Places): readonly string[] {
+  const found = new Set<string>();
+  for (const event of events)
+    if (event.kind === 'degradation')
+      found.add(places.replaceInText(`${event.rule}: ${event.reason}`));
+  return [...found].sort();
+}
+
+function countFolded(names: Names): readonly FoldedNames[] {
+  const folded = new Map<string, { count: number; rules: Set<string> }>();
+  for (const [path, rules] of names.masked) {
+    const form = names.pathOf(path);
+    const known = folded.get(form) ?? { count: 0, rules: new Set<string>() };
+    known.count += 1;
+    for (const rule of rules) known.rules.add(rule);
+    folded.set(form, known);
+  }
+  return [...folded]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, { count, rules }]) => ({ path, count, rules: [...rules].sort() }));
+}

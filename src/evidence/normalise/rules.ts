@@ -1,0 +1,174 @@
+/** A rule that makes equal behaviour look equal. All of them are in the evidence, so that nothing is folded in secret. */
+export interface NormalisationRule {
+  readonly name: string;
+  readonly appliesTo: string;
+  readonly does: string;
+  /** What can no longer be told from the run id because of it. */
+  readonly hides: string;
+}
+
+const BORN = 'names born in the run';
+const PASSING =
+  'names born in the run that are gone after it, or lie in the private tmp or /dev/shm';
+
+export const NORMALISATION_RULES: readonly NormalisationRule[] = [
+  {
+    name: 'places',
+    appliesTo: 'every path, the command, the words of rules',
+    does: 'the working directory, the home and the tmp, also where the private tmp is seen, become ${CWD}, ${HOME} and ${TMPDIR}; the directories above the working directory become ${CWD}/.. and so on; /run/user/N becomes /run/user/${UID}',
+    hides: 'where the run took place',
+  },
+  {
+    name: 'dashed',
+    appliesTo: 'every name',
+    does: 'the working directory or the home written into one name, with any separator, becomes ${CWD-} or ${HOME-}',
+    hides: 'which separator a program uses',
+  },
+  {
+    name: 'identity',
+    appliesTo: PASSING,
+    does: 'the number of the user as a token of its own becomes ${UID}, unless its neighbours are there too, and the name of the user at the end becomes ${USER}',
+    hides: 'which user',
+  },
+  {
+    name: 'uuid',
+    appliesTo: BORN,
+    does: 'a UUID becomes <*>',
+    hides: 'which session or lock',
+  },
+  {
+    name: 'tool',
+    appliesTo: BORN,
+    does: 'forms of single tools (rustc sessions, Claude Code snapshots, copies and working directory files) become <*>',
+    hides: 'which of several such files',
+  },
+  {
+    name: 'stamp',
+    appliesTo: BORN,
+    does: 'a date within 28 hours of the run, or a date and time within 15 hours, becomes <*>',
+    hides: 'a date that lies near the run',
+  },
+  {
+    name: 'date',
+    appliesTo: 'directories with something born in the run',
+    does: 'year, month and day as three directories, within 28 hours of the run, become <*>/<*>/<*>',
+    hides: 'a date that lies near the run',
+  },
+  {
+    name: 'epoch',
+    appliesTo: BORN,
+    does: 'seconds, milliseconds, microseconds or nanoseconds since 1970 within 5 seconds of the run become <*>',
+    hides: 'a number that is a time of the run',
+  },
+  {
+    name: 'pid',
+    appliesTo: BORN,
+    does: 'a number of three to seven digits that is a process number of the run, and no year, becomes <*>',
+    hides: 'a number that happens to be a process number',
+  },
+  {
+    name: 'store',
+    appliesTo: `${BORN}, in stores told by their directory; also the two-digit directories of a git object store that got objects`,
+    does: 'digests that name git objects and packs, entries of the caches of npm, pip and go, and the outputs of cargo become <*>',
+    hides: 'which objects, and how many: refs and installed files stay visible',
+  },
+  {
+    name: 'nanoid',
+    appliesTo: PASSING,
+    does: '21 characters of A-Z, a-z, 0-9, _ and - that do not read as words become <*>',
+    hides: 'the name of a file that nobody finds after the run',
+  },
+  {
+    name: 'loose',
+    appliesTo: PASSING,
+    does: 'a token of six characters or more that neither reads as words nor occurs in a name that stays becomes <*>; words before it, and the name that it is renamed to, are kept',
+    hides:
+      'the odd name of a file that nobody finds after the run, or that was refused; its directory, the program and what was done stay, and an image that was executed has its digest',
+  },
+  {
+    name: 'siblings',
+    appliesTo: PASSING,
+    does: 'of eight or more names of one directory, length, beginning and extension, nine in ten of them masked, all are masked',
+    hides: 'the name of one among many of its kind',
+  },
+  {
+    name: 'again',
+    appliesTo: 'every name',
+    does: 'a part of six characters or more that was masked in one name is masked in all',
+    hides: 'a lasting name that contains a random part of a passing one',
+  },
+  {
+    name: 'kernel-numbers',
+    appliesTo: 'paths in /proc and /dev/pts',
+    does: '/proc/N is self when asked for by that name, ${PID} when a process of the run, ${OTHER-PID} otherwise; threads, descriptors and terminals have no number; a read that was not refused has no outcome',
+    hides: 'which process of the run, or which other process',
+  },
+  {
+    name: 'own-port',
+    appliesTo: 'connections to the loopback address',
+    does: 'a port that the run was given by the kernel becomes ${PORT}',
+    hides: 'which of the servers of the run',
+  },
+  {
+    name: 'connecting',
+    appliesTo: 'connections',
+    does: 'a connection that is under way counts as made',
+    hides: 'whether it was made at once, and whether it failed later',
+  },
+  {
+    name: 'upward-search',
+    appliesTo: 'reads and executions that found nothing',
+    does: 'what was looked for in the working directory, its parent and / becomes ${UP} for all directories above',
+    hides: 'how deep the working directory lies',
+  },
+  {
+    name: 'path-search',
+    appliesTo: 'executions that found nothing',
+    does: 'left out when the same program then executed that name elsewhere',
+    hides: 'the search path',
+  },
+  {
+    name: 'too-early-too-late',
+    appliesTo: 'paths made in the run',
+    does: 'a failure because the path is not there is left out; to want to make what is there already counts as having made it; an interrupted call is left out',
+    hides: 'the order of probe and creation, and who of several came first',
+  },
+  {
+    name: 'effect',
+    appliesTo: 'changes',
+    does: 'create, write and truncate are write; mode, owner, times and attributes are meta, but making a file executable or set-user-id is chmod+x or chmod+s; a change of owner that the system refuses is left out for what the run has made',
+    hides: 'append, overwrite or create; which times or attributes',
+  },
+  {
+    name: 'database-sides',
+    appliesTo: 'files beside a database',
+    does: 'the -wal, -shm and -journal of a database are the database',
+    hides: 'the journal mode, and whether the last program tidied up',
+  },
+  {
+    name: 'git-index',
+    appliesTo: 'index.lock of a git directory',
+    does: 'everything done with it is a write of the index',
+    hides:
+      'whether git has updated its index or only looked whether it must, which depends on file times',
+  },
+  {
+    name: 'locks',
+    appliesTo: 'files made in the run that end in .lock or .lck',
+    does: 'their removal is left out',
+    hides: 'whether a lock was given up or renamed into place; the renaming stays visible',
+  },
+  {
+    name: 'system-reads',
+    appliesTo:
+      'reads that were not refused, in system directories, the installation of the reading program, control groups and processor descriptions',
+    does: 'the directory stands for all',
+    hides: 'which file of the system was read; the digest of system reads beside the id tells',
+  },
+  {
+    name: 'own-image',
+    appliesTo: 'reads',
+    does: 'a program that reads its own image is left out',
+    hides: 'that it did',
+  },
+];

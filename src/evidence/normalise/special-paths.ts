@@ -1,0 +1,52 @@
+/** Paths that the kernel numbers. */
+export interface SpecialPaths {
+  /** `requested` is what the program asked for, before links were resolved. */
+  generalise(path: string, requested?: string): string | undefined;
+}
+
+/** `isProcess` tells whether a number is that of a process of this run. */
+export function makeSpecialPaths(isProcess: (number: number) => boolean): SpecialPaths {
+  function nameProcess(segment: string, requested: string | undefined): string {
+    const isSelf = /^\/proc\/(?:self|thread-self)(?:\/|$)/.test(requested ?? '');
+    if (isSelf || segment === 'self' || segment === 'thread-self') return 'self';
+    return isProcess(Number(segment)) ? '${PID}' : '${OTHER-PID}';
+  }
+
+  return {
+    generalise(path, requested) {
+      if (path.startsWith('/dev/pts/')) return path.replace(/^\/dev\/pts\/\d+/, '/dev/pts/${N}');
+      if (!path.startsWith('/proc/')) return undefined;
+      const [, segment = '', rest = ''] =
+        /^\/proc\/(\d+|self|thread-self)((?:\/.*)?)$/s.exec(path) ?? [];
+      if (segment === '') return undefined;
+      const below = rest
+        .replace(/\/task\/\d+/, '/task/${PID}')
+        .replace(/\/(fd|fdinfo|map_files)\/[^/]+/, '/$1/${N}');
+      return `/proc/${nameProcess(segment, requested)}${below}`;
+    },
+  };
+}
+
+const SYSTEM_DIRECTORY =
+  /^\/(?:usr\/(?:local\/)?)?(?:bin|sbin|lib|lib32|lib64|libx32|libexec|share|include|games|src)(?=\/|$)/;
+/** How many processors, which control group: the machine's business. */
+const MACHINE_DIRECTORY = /^\/sys\/(?:fs\/cgroup|devices\/system)(?=\/|$)/;
+
+/**
+ * The directory class that a read falls into, or undefined when it counts for itself. Paths are generalised; `image`
+ * is the program that reads.
+ */
+export function systemClassOf(path: string, image: string): string | undefined {
+  const directory = SYSTEM_DIRECTORY.exec(path) ?? MACHINE_DIRECTORY.exec(path);
+  if (directory !== null) return directory[0];
+  const prefix = installPrefixOf(image);
+  if (prefix !== undefined && path.startsWith(`${prefix}/`)) return prefix;
+  return undefined;
+}
+
+/** `/opt/node` of `/opt/node/bin/node`. What lies in the working directory or the tmp is nobody's installation. */
+function installPrefixOf(image: string): string | undefined {
+  const [, prefix] = /^(.+)\/(?:bin|sbin|libexec)\/[^/]+$/.exec(image) ?? [];
+  if (prefix === undefined || /^\$\{(?:CWD|TMPDIR)\}/.test(prefix)) return undefined;
+  return prefix.split('/').length >= 3 ? prefix : undefined;
+}
