@@ -6,6 +6,7 @@ const SANDBOXED = [
   'test/cli/**/*.test.ts',
   'test/escapes/**/*.test.ts',
   'test/differential/**/*.test.ts',
+  'test/workloads/**/*.test.ts',
   'test/launch/**/*.test.ts',
   'test/host/**/*.test.ts',
   'test/native/**/*.test.ts',

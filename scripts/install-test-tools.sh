@@ -13,6 +13,7 @@ need make make
 need git git
 need python3 python3
 need sqlite3 sqlite3
+python3 -c 'import ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
 need zsh zsh
 need readelf binutils
 need setpriv util-linux

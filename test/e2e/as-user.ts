@@ -15,7 +15,8 @@ export interface Person {
 
 const ORDINARY_ID = 54_321; // nobody on any machine: it has no entry in the user database
 
-function findPeople(): readonly Person[] {
+/** Root and an ordinary user, or only whoever runs the tests. */
+export function findPeople(): readonly Person[] {
   const uid = process.getuid?.() ?? 0;
   const gid = process.getgid?.() ?? 0;
   if (uid !== 0)

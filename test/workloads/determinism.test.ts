@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+
+import { findObstacle } from './availability.ts';
+import { CIRCUMSTANCES, type Circumstances, describeCircumstances, Load } from './circumstances.ts';
+import { Clock } from './clock.ts';
+import { Copy, SELF, USER_PERSON } from './copy.ts';
+import { listEvidenceDifferences, type RecordedRun, runRecorded } from './evidence.ts';
+import type { Workload } from './workload.ts';
+import { NAMED } from './workloads/index.ts';
+
+const IS_FULL = process.env['ASSAY_DETERMINISM'] === 'full';
+const RUNS = IS_FULL ? CIRCUMSTANCES : CIRCUMSTANCES.slice(0, 4);
+const TIMEOUT_MS = IS_FULL ? 600_000 : 240_000;
+
+/** Nobody but root can become somebody else; the other circumstances still count then. */
+const CAN_CHANGE_USER = SELF.uid === 0 && USER_PERSON.whyNot === undefined;
+
+describe('Equal runs have an equal run id', () => {
+  it.for(NAMED)('of %s', { timeout: TIMEOUT_MS }, async ([, workload], context) => {
+    const obstacle = findObstacle(workload, Clock.tools);
+    if (obstacle !== undefined) context.skip(obstacle);
+    const first = await runUnder({}, workload);
+    for (const circumstances of RUNS.slice(1)) {
+      const other = await runUnder(circumstances, workload);
+      expect(
+        { id: other.runId, differences: listEvidenceDifferences(first.evidence, other.evidence) },
+        describeCircumstances(circumstances),
+      ).toEqual({ id: first.runId, differences: [] });
+    }
+  });
+
+  it.skipIf(CAN_CHANGE_USER)('as another user, too', (context) => {
+    context.skip('only root can run the same as another user');
+  });
+});
+
+async function runUnder(circumstances: Circumstances, workload: Workload): Promise<RecordedRun> {
+  const { isElsewhere, isOtherUser, days = 0 } = circumstances;
+  using _ = new Load(circumstances.isBusy === true ? 3 : 0);
+  using copy = new Copy({
+    workload,
+    person: isOtherUser === true && CAN_CHANGE_USER ? USER_PERSON : SELF,
+    under: isElsewhere === true ? 'some/where/further-down/checkout' : 'work',
+  });
+  const clock = new Clock(copy.work, days);
+  return await runRecorded({ copy, workload, clock });
+}

@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { Evidence } from '../../src/evidence/evidence.ts';
+import { choosePolicy, type Outcome, runInside, type RunOptions } from './run.ts';
+
+export interface RecordedRun {
+  readonly outcome: Outcome;
+  readonly evidence: Evidence;
+  readonly runId: string;
+  /** The policy that the run suggests. */
+  readonly policyFile: string;
+}
+
+/** Runs inside with a record of it. */
+export async function runRecorded(
+  options: RunOptions,
+  level: 'all' | 'effects' = 'all',
+): Promise<RecordedRun> {
+  const { out } = options.copy;
+  const record = ['--profile', join(out, 'run.profile.json'), '--profile-format', 'json'];
+  const flags = [...choosePolicy(options), ...record, '--observe', level];
+  const outcome = await runInside(options, flags);
+  const names = readdirSync(out);
+  const evidenceFile = names.find((name) => name.includes('.evidence.'));
+  const policyFile = names.find(
+    (name) => name.startsWith('run.profile') && !/evidence|report/.test(name),
+  );
+  if (evidenceFile === undefined || policyFile === undefined)
+    throw new Error(`Not all artifacts were written: ${names.join(' ')}\n${outcome.stderr}`);
+  const evidence = JSON.parse(readFileSync(join(out, evidenceFile), 'utf8')) as Evidence;
+  const [runId = ''] = evidence.run_ids;
+  return { outcome, evidence, runId, policyFile: join(out, policyFile) };
+}
+
+/** The lines that only one of two has, of what equal runs have in common. */
+export function listEvidenceDifferences(first: Evidence, second: Evidence): string[] {
+  const [mine, theirs] = [first, second].map((evidence) => new Set(toLines(evidence)));
+  if (mine === undefined || theirs === undefined) return [];
+  return [
+    ...[...mine].filter((line) => !theirs.has(line)).map((line) => `- ${line}`),
+    ...[...theirs].filter((line) => !mine.has(line)).map((line) => `+ ${line}`),
+  ];
+}
+
+/** Each leaf on a line of its own, with the way to it. */
+function toLines({ run: _run, digest: _digest, run_ids: _ids, ...content }: Evidence): string[] {
+  const lines: string[] = [];
+  const visit = (value: unknown, way: string): void => {
+    if (Array.isArray(value) && value.every((item) => typeof item !== 'object'))
+      lines.push(...value.map((item) => `${way}: ${String(item)}`));
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, inner] of Object.entries(value)) visit(inner, `${way} > ${key}`);
+    else lines.push(`${way}: ${String(value)}`);
+  };
+  for (const [key, value] of Object.entries(content)) visit(value, key);
+  return lines;
+}

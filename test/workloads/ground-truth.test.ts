@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+
+import { findObstacle } from './availability.ts';
+import { compareChanges, comparePrograms, compareStarts } from './compare.ts';
+import { Copy } from './copy.ts';
+import { runRecorded } from './evidence.ts';
+import { compareTrees, scanTree } from './scan.ts';
+import { runTraced } from './strace.ts';
+import { NAMED } from './workloads/index.ts';
+
+const TIMEOUT_MS = 180_000;
+
+describe('The record tells what really happened', () => {
+  it.for(NAMED)('in %s', { timeout: TIMEOUT_MS }, async ([, workload], context) => {
+    const obstacle = findObstacle(workload, ['strace']);
+    if (obstacle !== undefined) context.skip(obstacle);
+    using tracedCopy = new Copy({ workload });
+    const traced = await runTraced({ copy: tracedCopy, workload });
+    expect(traced.outcome.code, traced.outcome.stderr).toBe(workload.exitCode ?? 0);
+    expect(traced.vanished).toEqual([]);
+    for (const level of ['all', 'effects'] as const) {
+      using copy = new Copy({ workload });
+      const before = scanTree(copy.work);
+      const { outcome, evidence } = await runRecorded({ copy, workload }, level);
+      const changes = compareTrees(before, scanTree(copy.work));
+      expect(outcome.code, outcome.stderr).toBe(workload.exitCode ?? 0);
+      expect(compareChanges(changes, evidence), level).toEqual([]);
+      expect(comparePrograms(traced.programs, evidence, tracedCopy), level).toEqual([]);
+      if (workload.hasLooseStarts === true) continue;
+      expect(compareStarts(traced.programs, evidence, tracedCopy), level).toEqual([]);
+    }
+  });
+});
