@@ -29,9 +29,11 @@ export function installAgent(agent: AgentPackage): string | undefined {
     run('npm', ['install', ...flags, ...retries, '--prefix', partial, wanted], partial);
     const root = join(partial, 'node_modules', agent.name);
     if (agent.setUp !== undefined) run(process.execPath, [agent.setUp], root);
-    if (!fs.existsSync(place)) fs.renameSync(partial, place);
+    fs.renameSync(partial, place);
     return undefined;
   } catch (error) {
+    // Another test may have been faster.
+    if (fs.existsSync(place)) return undefined;
     return `${agent.name} could not be installed: ${(error as Error).message}`;
   } finally {
     fs.rmSync(partial, { recursive: true, force: true });

@@ -42,6 +42,6 @@ async function runUnder(circumstances: Circumstances, workload: Workload): Promi
     person: isOtherUser === true && CAN_CHANGE_USER ? USER_PERSON : SELF,
     under: isElsewhere === true ? 'some/where/further-down/checkout' : 'work',
   });
-  const clock = new Clock(copy.work, days);
+  const clock = new Clock(copy.work, workload.hasOwnClock === true ? 0 : days);
   return await runRecorded({ copy, workload, clock });
 }

@@ -16,6 +16,8 @@ export interface Workload {
   readonly exitCode?: number;
   /** How often it starts its programs is not the same every time. */
   readonly hasLooseStarts?: boolean;
+  /** It is linked statically, so that nobody can move its calendar: it runs on this day only. */
+  readonly hasOwnClock?: boolean;
   /** Sets it up once on this machine; the reason when that cannot be. */
   install?(): string | undefined;
 }

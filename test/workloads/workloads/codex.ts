@@ -28,6 +28,7 @@ exec ${PROGRAM} exec --dangerously-bypass-approvals-and-sandbox --skip-git-repo-
 export const codexWorkload: Workload = {
   name: 'Codex with a scripted model',
   tools: ['node', 'npm', 'git'],
+  hasOwnClock: true,
   grants: { exec: [locateAgent(AGENT)] },
   install: () => installAgent(AGENT),
   command: SESSION_COMMAND,
