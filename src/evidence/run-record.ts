@@ -1,5 +1,7 @@
-import type { Coverage, Event, ObserveLevel, Program } from '../observe/event.ts';
+import type { Coverage, Event, ObserveLevel, Overflow, Program } from '../observe/event.ts';
 import type { Variables } from '../policy/policy.ts';
+
+export type { Overflow } from '../observe/event.ts';
 
 /** How a path ended that the run had changed or opened for writing. */
 export type FinalState = 'absent' | 'same' | 'changed';
@@ -46,14 +48,4 @@ export interface RunEnd {
   readonly isTimedOut: boolean;
   readonly limit: string;
   readonly execError: string | undefined;
-}
-
-/** Beyond the cap of distinct events: counted, and kept as a digest that does not depend on their order. */
-export interface Overflow {
-  readonly op: string;
-  readonly directory: string;
-  readonly outcome: string;
-  readonly program: number;
-  readonly count: number;
-  readonly digest: string;
 }

@@ -131,3 +131,18 @@ export interface SurfaceCoverage {
 export type Coverage = Readonly<Record<Surface, SurfaceCoverage>>;
 
 export type ObserveLevel = 'all' | 'effects' | 'none';
+
+/**
+ * Distinct events beyond the cap, of which only their directory is kept: counted, with a digest that does not depend on
+ * their order.
+ */
+export interface Overflow {
+  readonly op: string;
+  /** All of them lie in it or below; of a network event, the family or the host. */
+  readonly directory: string;
+  readonly outcome: string;
+  /** The program that did it, or one that led to all that did. */
+  readonly program: number;
+  readonly count: number;
+  readonly digest: string;
+}

@@ -1,0 +1,222 @@
+import type { Basis, FileOp, NetworkOp } from './event.ts';
+import { decodeName } from './name-bytes.ts';
+
+const FILE_OPS: readonly FileOp[] = [
+  'read',
+  'write',
+  'create',
+  'mkdir',
+  'mknod',
+  'symlink',
+  'unlink',
+  'rmdir',
+  'rename',
+  'link',
+  'truncate',
+  'chmod',
+  'chown',
+  'utimes',
+  'xattr',
+];
+
+/** A limit, or the guard against set-user-id files, stands in for the operation that it refused. */
+export type GuardOp = 'limit-files' | 'setuid';
+export type LineOp = FileOp | NetworkOp | 'exec' | GuardOp;
+
+export const LINE_OPS: readonly LineOp[] = [
+  ...FILE_OPS,
+  'exec',
+  'connect',
+  'bind',
+  'limit-files',
+  'setuid',
+];
+
+const OPS_BY_NAME: ReadonlyMap<unknown, LineOp> = new Map(LINE_OPS.map((op) => [op, op]));
+
+const BASES: Readonly<Record<string, Basis>> = { p: 'performed', o: 'observed', d: 'predicted' };
+
+/** What the helper says beside its record; read elsewhere. */
+const OTHER_LINES: ReadonlySet<string> = new Set([
+  'failed',
+  'abi',
+  'exec',
+  'end',
+  'refused',
+  'refusals',
+  'absent',
+  'gitDir',
+]);
+
+/** Longer than any path can be; what is longer did not come from a kernel. */
+const MAX_TEXT_LENGTH = 1 << 14;
+
+export interface EventLine {
+  readonly type: 'event';
+  readonly id: number;
+  readonly program: number;
+  readonly op: LineOp;
+  readonly path: string;
+  readonly requested: string;
+  /** 0 is success, -1 a failure of which no more is known. */
+  readonly errno: number;
+  readonly basis: Basis;
+  /** 0 when nothing of ours refused; a rule of the broker; -1 the git guard; -2 when nothing allows it. */
+  readonly rule: number;
+  readonly target: string;
+  readonly isDirectory: boolean;
+  readonly isReplacing: boolean;
+  readonly isKernel: boolean;
+  /** `dev:ino:size:mtimeNs`, or nothing. */
+  readonly state: string;
+}
+
+/** The file that an image was read from, to tell whether it is still the same. */
+export interface ImageState {
+  readonly dev: string;
+  readonly ino: string;
+  readonly size: string;
+  readonly mtimeNs: string;
+  readonly ctimeNs: string;
+}
+
+export interface ProgramLine {
+  readonly type: 'program';
+  readonly id: number;
+  readonly parent: number;
+  readonly image: string;
+  readonly script: string;
+  readonly state: ImageState;
+  readonly digest: string;
+}
+
+export interface CommandLine {
+  readonly type: 'command';
+  readonly program: number;
+  readonly argv: readonly string[];
+  readonly isTruncated: boolean;
+}
+
+type Pair = readonly [number, number];
+
+export type Line =
+  | EventLine
+  | ProgramLine
+  | CommandLine
+  | { readonly type: 'event-counts' | 'program-counts' | 'pids'; readonly pairs: readonly Pair[] }
+  | { readonly type: 'lost'; readonly count: number }
+  | { readonly type: 'other' };
+
+/** One line of the helper's record; undefined when it cannot be understood, and so what it said is lost. */
+export function decodeLine(raw: string): Line | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(raw);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const [key] = Object.keys(value);
+  if (key === undefined) return undefined;
+  const body: unknown = (value as Readonly<Record<string, unknown>>)[key];
+  if (OTHER_LINES.has(key)) return { type: 'other' };
+  if (key === 'lost') return isCount(body) ? { type: 'lost', count: body } : undefined;
+  if (!Array.isArray(body)) return undefined;
+  return decodeBody(key, body as readonly unknown[]);
+}
+
+function decodeBody(key: string, body: readonly unknown[]): Line | undefined {
+  switch (key) {
+    case 'e':
+      return decodeEvent(body);
+    case 'p':
+      return decodeProgram(body);
+    case 'a':
+      return decodeCommand(body);
+    case 'c':
+      return body.every(isPair) ? { type: 'event-counts', pairs: body } : undefined;
+    case 'n':
+      return body.every(isPair) ? { type: 'program-counts', pairs: body } : undefined;
+    case 'pids':
+      return body.every(isPair) ? { type: 'pids', pairs: body } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function decodeEvent(body: readonly unknown[]): EventLine | undefined {
+  const [id, program, op, path, requested, errno, basis, rule, target, flags, state] = body;
+  if (body.length !== 11 || !isCount(id) || !isCount(program) || !isCount(flags)) return undefined;
+  if (!Number.isInteger(errno) || !Number.isInteger(rule)) return undefined;
+  if (!isText(path) || !isText(requested) || !isText(target) || !isText(state)) return undefined;
+  const known = OPS_BY_NAME.get(op);
+  const how = typeof basis === 'string' && Object.hasOwn(BASES, basis) ? BASES[basis] : undefined;
+  if (known === undefined || how === undefined) return undefined;
+  if ((errno as number) < -1 || (rule as number) < -2 || (rule as number) >= 2 ** 31)
+    return undefined;
+  if (state !== '' && !/^\d{1,20}:\d{1,20}:\d{1,19}:-?\d{1,20}$/.test(state)) return undefined;
+  return {
+    type: 'event',
+    id,
+    program,
+    op: known,
+    path: decodeName(path),
+    requested: decodeName(requested),
+    errno: errno as number,
+    basis: how,
+    rule: rule as number,
+    target: decodeName(target),
+    isDirectory: (flags & 1) !== 0,
+    isReplacing: (flags & 2) !== 0,
+    isKernel: (flags & 4) !== 0,
+    state,
+  };
+}
+
+function decodeProgram(body: readonly unknown[]): ProgramLine | undefined {
+  const [id, parent, image, script, dev, ino, size, mtimeNs, ctimeNs, digest] = body;
+  if (body.length !== 10 || !isCount(id) || id === 0 || !isCount(parent)) return undefined;
+  if (!isText(image) || !isText(script)) return undefined;
+  if (!isText(dev) || !isText(ino) || !isText(size)) return undefined;
+  if (!isText(mtimeNs) || !isText(ctimeNs)) return undefined;
+  if (typeof digest !== 'string' || !/^(?:[0-9a-f]{64})?$/.test(digest)) return undefined;
+  return {
+    type: 'program',
+    id,
+    parent,
+    image: decodeName(image),
+    script: decodeName(script),
+    state: { dev, ino, size, mtimeNs, ctimeNs },
+    digest,
+  };
+}
+
+function decodeCommand(body: readonly unknown[]): CommandLine | undefined {
+  const [program, argv, isTruncated] = body;
+  if (body.length !== 3 || !isCount(program) || !Array.isArray(argv)) return undefined;
+  const texts = argv as readonly unknown[];
+  if (!texts.every(isBytes)) return undefined;
+  return {
+    type: 'command',
+    program,
+    argv: texts.map(decodeName),
+    isTruncated: Boolean(isTruncated),
+  };
+}
+
+/** An unsigned number of 32 bits, which all of the helper's are. */
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 32;
+}
+
+function isPair(value: unknown): value is Pair {
+  return Array.isArray(value) && value.length === 2 && isCount(value[0]) && isCount(value[1]);
+}
+
+function isBytes(value: unknown): value is string {
+  return typeof value === 'string' && !/[^\0-\xff]/.test(value);
+}
+
+function isText(value: unknown): value is string {
+  return isBytes(value) && value.length <= MAX_TEXT_LENGTH;
+}

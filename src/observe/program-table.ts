@@ -1,0 +1,76 @@
+import { redactArgv, redactPath } from '../core/redact.ts';
+import type { CommandLine, ImageState, ProgramLine } from './decode-line.ts';
+import type { Program } from './event.ts';
+
+const MAX_PROGRAMS = 16_384;
+/** Of command lines, in all. */
+const MAX_COMMAND_CHARACTERS = 4 << 20;
+
+/** Stands where the rest of a command line was left out. */
+const TRUNCATED = '[truncated]';
+
+interface KnownProgram extends Program {
+  count: number;
+  readonly commands: string[][];
+}
+
+/** The programs of a run, by number. */
+export class ProgramTable {
+  readonly #programs = new Map<number, KnownProgram>();
+  readonly #images = new Map<number, ImageState>();
+  #commandCharacters = 0;
+
+  get count(): number {
+    return this.#programs.size;
+  }
+
+  get isFull(): boolean {
+    return this.#programs.size >= MAX_PROGRAMS;
+  }
+
+  get(id: number): Program | undefined {
+    return this.#programs.get(id);
+  }
+
+  add({ id, parent, image, script, digest, state }: ProgramLine): void {
+    if (this.#programs.has(id)) return;
+    this.#images.set(id, state);
+    this.#programs.set(id, {
+      id,
+      parent,
+      image: redactPath(image),
+      ...(script && { script: redactPath(script) }),
+      ...(digest && { digest }),
+      count: 1,
+      commands: [],
+    });
+  }
+
+  addCommand({ program, argv, isTruncated }: CommandLine): boolean {
+    const known = this.#programs.get(program);
+    if (!known) return false;
+    const command = redactArgv(argv);
+    if (isTruncated) command.push(TRUNCATED);
+    // Two that differ in a secret only have become one.
+    const text = JSON.stringify(command);
+    if (known.commands.some((other) => JSON.stringify(other) === text)) return true;
+    this.#commandCharacters += text.length;
+    if (this.#commandCharacters <= MAX_COMMAND_CHARACTERS) known.commands.push(command);
+    return true;
+  }
+
+  setCount(id: number, count: number): boolean {
+    const known = this.#programs.get(id);
+    if (known) known.count = count;
+    return known !== undefined;
+  }
+
+  list(): Program[] {
+    return [...this.#programs.values()];
+  }
+
+  /** What the images were read from, to find the digest of one that has none, as long as it is the same file. */
+  get images(): ReadonlyMap<number, ImageState> {
+    return this.#images;
+  }
+}

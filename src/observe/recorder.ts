@@ -1,0 +1,205 @@
+import { redactPath } from '../core/redact.ts';
+import { type Counters, EventCounter } from './counters.ts';
+import {
+  decodeLine,
+  type EventLine,
+  type ImageState,
+  type Line,
+  type ProgramLine,
+} from './decode-line.ts';
+import { EventStore } from './event-store.ts';
+import type { Event, LimitEvent, Overflow, Program } from './event.ts';
+import { EventMaker } from './make-event.ts';
+import { ProgramTable } from './program-table.ts';
+
+const MAX_EVENTS = 200_000;
+const MAX_TEXT_BYTES = 32 << 20;
+/** The helper's lines are shorter. */
+const MAX_LINE_LENGTH = 1 << 20;
+
+export interface RecorderOptions {
+  /** A rule of the broker by its number, as a person reads it. */
+  readonly describeRule: (id: number) => string;
+  /** SHA-256 of a text, in hex. */
+  readonly digest: (text: string) => string;
+  /** Something that the program inside cannot know, so that it cannot choose names that are slow to look up. */
+  readonly seed?: number | undefined;
+  readonly maxEvents?: number | undefined;
+  /** What is new, as it happens; `by` is the program that did it. */
+  readonly onFirstSighting?:
+    ((sighting: Event | Program, by: Program | undefined) => void) | undefined;
+  /** After each piece of the stream that changed one. */
+  readonly onCounters?: ((counters: Counters) => void) | undefined;
+}
+
+export interface Recording {
+  readonly events: readonly Event[];
+  readonly programs: readonly Program[];
+  /** What the images of programs were read from, by the program's id. */
+  readonly images: ReadonlyMap<number, ImageState>;
+  readonly pids: readonly { readonly first: number; readonly last: number }[];
+  readonly overflow: readonly Overflow[];
+  /** Events that the helper saw and could not write down. */
+  readonly lost: number;
+  /** Lines that could not be understood. */
+  readonly damagedLines: number;
+}
+
+/** Reads what the helper writes while a program runs. Nothing leaves it that is not redacted. */
+export class Recorder {
+  readonly #options: RecorderOptions;
+  readonly #store: EventStore;
+  readonly #maker: EventMaker;
+  readonly #programs = new ProgramTable();
+  readonly #counter = new EventCounter();
+  readonly #pids: { first: number; last: number }[] = [];
+  readonly #limits = new Map<string, LimitEvent>();
+  /** Programs not shown yet: their command line follows. */
+  readonly #unshown = new Set<number>();
+  #rest = '';
+  #isSkipping = false;
+  #lost = 0;
+  #damagedLines = 0;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    this.#maker = new EventMaker(options.describeRule);
+    this.#store = new EventStore({
+      maxEvents: options.maxEvents ?? MAX_EVENTS,
+      maxBytes: MAX_TEXT_BYTES,
+      seed: options.seed ?? 0,
+      digest: options.digest,
+    });
+  }
+
+  get counters(): Counters {
+    const { filesWritten, endpoints, refused } = this.#counter;
+    return { filesWritten, endpoints, refused, programs: this.#programs.count };
+  }
+
+  /** The next piece of the stream, a character for each byte; it may end anywhere. */
+  feed(chunk: string): void {
+    const before = this.counters;
+    const text = this.#rest + chunk;
+    let start = 0;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+      this.#takeLine(text.slice(start, end));
+      start = end + 1;
+    }
+    this.#rest = text.slice(start);
+    if (this.#rest.length > MAX_LINE_LENGTH) {
+      if (!this.#isSkipping) this.#damagedLines += 1;
+      this.#isSkipping = true;
+      this.#rest = '';
+    }
+    const after = this.counters;
+    if (Object.entries(after).some(([key, value]) => value !== before[key as keyof Counters]))
+      this.#options.onCounters?.(after);
+  }
+
+  /** Ends the recording; nothing can be fed after it. */
+  finish(): Recording {
+    if (this.#rest !== '') this.#takeLine(this.#rest);
+    this.#rest = '';
+    for (const id of this.#unshown) this.#show(id);
+    const events: Event[] = [];
+    this.#store.drain((stored) => events.push(this.#maker.make(stored)));
+    events.push(...this.#limits.values());
+    const overflow = Array.from(this.#store.folds, ({ errno, sum, ...fold }) => ({
+      ...fold,
+      outcome: this.#maker.outcomeOf(errno),
+      digest: sum.toString(16).padStart(32, '0'),
+    }));
+    return {
+      events,
+      programs: this.#programs.list(),
+      images: this.#programs.images,
+      pids: this.#pids,
+      overflow,
+      lost: this.#lost,
+      damagedLines: this.#damagedLines,
+    };
+  }
+
+  #takeLine(raw: string): void {
+    if (this.#isSkipping) {
+      this.#isSkipping = false;
+      return;
+    }
+    if (raw === '') return;
+    const line = decodeLine(raw);
+    if (!line || !this.#take(line)) this.#damagedLines += 1;
+  }
+
+  /** False when a line speaks of something unknown. */
+  #take(line: Line): boolean {
+    switch (line.type) {
+      case 'event':
+        this.#takeEvent(line);
+        return true;
+      case 'program':
+        this.#takeProgram(line);
+        return true;
+      case 'command': {
+        const isKnown = this.#programs.addCommand(line);
+        this.#show(line.program);
+        return isKnown || this.#programs.isFull;
+      }
+      case 'event-counts':
+        return all(line.pairs, ([id, count]) => this.#store.setCount(id, count));
+      case 'program-counts':
+        return all(
+          line.pairs,
+          ([id, count]) => this.#programs.setCount(id, count) || this.#programs.isFull,
+        );
+      case 'pids':
+        this.#pids.push(...line.pairs.map(([first, last]) => ({ first, last })));
+        return true;
+      case 'lost':
+        this.#lost += line.count;
+        return true;
+      case 'other':
+        return true;
+    }
+  }
+
+  #takeEvent(raw: EventLine): void {
+    this.#show(raw.program);
+    const line = {
+      ...raw,
+      path: redactPath(raw.path),
+      requested: redactPath(raw.requested),
+      target: redactPath(raw.target),
+    };
+    if (!this.#store.add(line)) return;
+    this.#counter.count(line);
+    const by = this.#programs.get(line.program);
+    const { onFirstSighting } = this.#options;
+    // An event is made for whoever looks at it now; many runs have nobody who does.
+    if (onFirstSighting) onFirstSighting(this.#maker.make({ ...line, count: 1 }), by);
+    if (line.op !== 'limit-files' || this.#limits.has('files')) return;
+    const limit: LimitEvent = { kind: 'limit', limit: 'files' };
+    this.#limits.set('files', limit);
+    onFirstSighting?.(limit, by);
+  }
+
+  #takeProgram(line: ProgramLine): void {
+    this.#show(line.parent);
+    if (this.#programs.isFull) {
+      this.#store.foldProgram(redactPath(line.image), redactPath(line.script));
+      return;
+    }
+    this.#programs.add(line);
+    this.#unshown.add(line.id);
+  }
+
+  #show(id: number): void {
+    const program = this.#unshown.delete(id) ? this.#programs.get(id) : undefined;
+    if (program) this.#options.onFirstSighting?.(program, this.#programs.get(program.parent));
+  }
+}
+
+/** Every one is visited, also after one that is wrong. */
+function all<T>(items: readonly T[], isRight: (item: T) => boolean): boolean {
+  return items.reduce((isSoFar, item) => isRight(item) && isSoFar, true);
+}

@@ -1,0 +1,312 @@
+import { describe, expect, it } from 'vitest';
+import { type Counters, describeCounters } from '../../src/observe/counters.ts';
+import type { Event, Program } from '../../src/observe/event.ts';
+import { commandLine, eventLine, newRecorder, programLine, record } from './lines.ts';
+
+const DIGEST = 'a'.repeat(64);
+
+describe('Recorder', () => {
+  it('makes file events', () => {
+    const { events, damagedLines } = record(
+      eventLine({ op: 'write', path: '/w/a', requested: 'a', state: '1:2:3:4' }) +
+        eventLine({ id: 2, op: 'rename', path: '/w/a', target: '/w/b', flags: 3, basis: 'o' }) +
+        eventLine({ id: 3, op: 'read', path: '/w/x', errno: 2, basis: 'd', program: 7 }),
+    );
+    expect(events).toEqual([
+      {
+        kind: 'file',
+        op: 'write',
+        path: '/w/a',
+        requested: 'a',
+        before: { dev: '1', ino: '2', size: 3, mtimeNs: '4' },
+        basis: 'performed',
+        outcome: 'ok',
+        program: 1,
+        count: 1,
+      },
+      {
+        kind: 'file',
+        op: 'rename',
+        path: '/w/a',
+        target: '/w/b',
+        isDirectory: true,
+        isReplacing: true,
+        basis: 'observed',
+        outcome: 'ok',
+        program: 1,
+        count: 1,
+      },
+      {
+        kind: 'file',
+        op: 'read',
+        path: '/w/x',
+        basis: 'predicted',
+        outcome: 'ENOENT',
+        program: 7,
+        count: 1,
+      },
+    ]);
+    expect(damagedLines).toBe(0);
+  });
+
+  it('makes exec events, and says when only the failure is known', () => {
+    const { events } = record(eventLine({ op: 'exec', path: '/bin/x', errno: -1, basis: 'o' }));
+    expect(events).toMatchObject([{ kind: 'exec', path: '/bin/x', outcome: 'unknown' }]);
+    expect(events[0]).not.toHaveProperty('op');
+  });
+
+  it.each([
+    ['tcp:127.0.0.1:80', { family: 'tcp', host: '127.0.0.1', port: 80 }],
+    ['udp:[::1]:53', { family: 'udp', host: '::1', port: 53 }],
+    ['unix:/run/a:1', { family: 'unix', host: '/run/a:1' }],
+    ['unix:@abstract', { family: 'unix', host: '@abstract' }],
+    ['af16:', { family: 'af16', host: '' }],
+  ])('takes the address %s apart', (path, parts) => {
+    const [event] = record(eventLine({ op: 'connect', path, errno: 111 })).events;
+    expect(event).toMatchObject({ kind: 'network', op: 'connect', outcome: 'ECONNREFUSED' });
+    expect(event).toMatchObject(parts);
+    expect(Object.hasOwn(event ?? {}, 'port')).toBe('port' in parts);
+  });
+
+  it.each([
+    [{ rule: 5 }, { rule: 'rule 5', layer: 'broker' }],
+    [
+      { rule: 5, flags: 4 },
+      { rule: 'rule 5', layer: 'kernel' },
+    ],
+    [{ rule: -2 }, { rule: null, layer: 'broker' }],
+    [
+      { rule: -2, flags: 4 },
+      { rule: null, layer: 'kernel' },
+    ],
+    [{ rule: -1 }, { rule: 'git guard', layer: 'git-guard' }],
+    [
+      { op: 'limit-files', rule: -2 },
+      { rule: 'limits.files', layer: 'limit' },
+    ],
+    [
+      { op: 'setuid', rule: -2 },
+      { rule: 'no set-user-id files', layer: 'broker' },
+    ],
+  ])('says who refused: %j', (fields, decision) => {
+    const [event] = record(eventLine({ errno: 13, ...fields })).events;
+    expect(event).toMatchObject({ kind: 'file', outcome: 'EACCES', decision });
+  });
+
+  it('tells of a limit once, beside what it refused', () => {
+    const { events } = record(
+      eventLine({ op: 'limit-files', path: '/a', rule: -2, errno: 122 }) +
+        eventLine({ op: 'limit-files', path: '/b', rule: -2, errno: 122 }),
+    );
+    expect(events.filter(({ kind }) => kind === 'limit')).toEqual([
+      { kind: 'limit', limit: 'files' },
+    ]);
+    expect(events.filter(({ kind }) => kind === 'file')).toHaveLength(2);
+  });
+
+  it('adds up the counts of the same event, also when the helper repeats it', () => {
+    const { events } = record(
+      `${eventLine({ id: 1 })}${eventLine({ id: 2 })}${eventLine({ id: 3, path: '/w/b' })}{"c":[[1,5],[3,2]]}\n`,
+    );
+    expect(events).toMatchObject([
+      { path: '/w/a', count: 6 },
+      { path: '/w/b', count: 2 },
+    ]);
+  });
+
+  it.each([
+    { op: 'write' },
+    { path: '/w/b' },
+    { target: '/w/t' },
+    { errno: 13 },
+    { program: 2 },
+    { rule: 1 },
+  ])('tells events apart by %j', (other) => {
+    expect(record(eventLine({}) + eventLine({ id: 2, ...other })).events).toHaveLength(2);
+  });
+
+  it('does not take a path and a target for another path and target', () => {
+    const { events } = record(
+      eventLine({ op: 'rename', path: '/ab', target: '/c' }) +
+        eventLine({ id: 2, op: 'rename', path: '/a', target: 'b/c' }),
+    );
+    expect(events).toHaveLength(2);
+  });
+
+  it('states what was seen in two ways in the weaker one, whichever came first', () => {
+    const lines = [eventLine({ basis: 'p' }), eventLine({ id: 2, basis: 'd' })];
+    for (const text of [lines.join(''), lines.toReversed().join('')])
+      expect(record(text).events).toMatchObject([{ basis: 'predicted', count: 2 }]);
+  });
+
+  it('knows programs with their line, digest, count and distinct commands', () => {
+    const { programs, images } = record(
+      `{"p":[1,0,"/bin/sh","/w/run.sh","1","2","3","4","5","${DIGEST}"]}\n` +
+        commandLine(1, ['sh', 'run.sh']) +
+        commandLine(1, ['sh', 'run.sh']) +
+        commandLine(1, ['sh', '-c', 'x'], true) +
+        programLine(2, 1, '/bin/ls') +
+        '{"n":[[2,1000]]}\n',
+    );
+    expect(programs).toEqual([
+      {
+        id: 1,
+        parent: 0,
+        image: '/bin/sh',
+        script: '/w/run.sh',
+        digest: DIGEST,
+        count: 1,
+        commands: [
+          ['sh', 'run.sh'],
+          ['sh', '-c', 'x', '[truncated]'],
+        ],
+      },
+      { id: 2, parent: 1, image: '/bin/ls', count: 1000, commands: [] },
+    ]);
+    expect(images.get(2)).toEqual({ dev: '1', ino: '2', size: '3', mtimeNs: '4', ctimeNs: '5' });
+  });
+
+  it('keeps process numbers, and adds up what was lost', () => {
+    const { pids, lost } = record('{"pids":[[3,9],[11,11]]}\n{"lost":2}\n{"lost":1}\n');
+    expect(pids).toEqual([
+      { first: 3, last: 9 },
+      { first: 11, last: 11 },
+    ]);
+    expect(lost).toBe(3);
+  });
+
+  it('leaves the lines of others alone', () => {
+    const text = `{"failed":"x","what":"y","errno":1}\n{"abi":6}\n{"exec":2}\n{"end":{}}\n{"refusals":1}\n{"absent":"/x"}\n{"gitDir":"/g","born":true}\n\n`;
+    expect(record(text).damagedLines).toBe(0);
+  });
+
+  it.each([
+    'x',
+    '{}',
+    'null',
+    '[]',
+    '{"unknown":1}',
+    '{"e":1}',
+    '{"e":[]}',
+    eventLine({}).slice(0, -4),
+    eventLine({ op: 'juggle' }),
+    eventLine({ basis: 'x' }),
+    eventLine({ rule: -9 }),
+    eventLine({ errno: -2 }),
+    eventLine({ state: '1:2' }),
+    eventLine({ id: -1 }),
+    eventLine({ path: `/${'x'.repeat(100_000)}` }),
+    '{"e":[1,1,"create","/w/\u1234","",0,"p",0,"",0,""]}',
+    '{"e":[1,1,"create",7,"",0,"p",0,"",0,""]}',
+    '{"p":[0,0,"/bin/sh","","1","2","3","4","5",""]}',
+    '{"p":[1,0,"/bin/sh","","1","2","3","4","5","zz"]}',
+    '{"a":[1,["x"],false]}',
+    '{"a":[1,[1],false]}',
+    '{"c":[[99,2]]}',
+    '{"c":[[1]]}',
+    '{"n":[[99,2]]}',
+    '{"pids":[[1,"x"]]}',
+    '{"lost":-1}',
+    '{"lost":"x"}',
+    'x'.repeat(3 << 20),
+  ])('counts a damaged line, and reads on (%#)', (raw) => {
+    const { events, damagedLines } = record(`${raw.trimEnd()}\n${eventLine({ path: '/after' })}`);
+    expect(damagedLines).toBe(1);
+    expect(events).toMatchObject([{ path: '/after' }]);
+  });
+
+  it('counts a last line that was cut short', () => {
+    expect(record(eventLine({}) + eventLine({ id: 2 }).slice(0, 20))).toMatchObject({
+      damagedLines: 1,
+      events: [{ path: '/w/a' }],
+    });
+  });
+
+  it('keeps no secret in paths, addresses and command lines, and two of them do not make two events', () => {
+    const tokens = ['1', '2'].map((digit) => `ghp_${digit.repeat(36)}`);
+    const seen: unknown[] = [];
+    const text = tokens
+      .flatMap((token) => [
+        programLine(1, 0, `/w/${token}/bin`, `/w/${token}`),
+        commandLine(1, ['x', '--token', token]),
+        eventLine({ path: `/w/${token}`, requested: `./${token}`, target: token, op: 'symlink' }),
+        eventLine({ op: 'connect', path: `unix:/run/${token}` }),
+      ])
+      .join('');
+    const result = record(text, { onFirstSighting: (...sighting) => seen.push(sighting) });
+    expect(JSON.stringify([result, seen])).not.toContain('ghp_');
+    expect(JSON.stringify(result)).toContain('[redacted]');
+    expect(result.events).toHaveLength(2);
+    expect(result.programs[0]?.commands).toHaveLength(1);
+  });
+});
+
+describe('what is shown while the program runs', () => {
+  it('is each thing once, programs with their command line and before what they do', () => {
+    const seen: [Event | Program, Program | undefined][] = [];
+    record(
+      programLine(1, 0, '/bin/sh') +
+        commandLine(1, ['sh', 'x']) +
+        eventLine({ path: '/a' }) +
+        eventLine({ id: 2, path: '/a' }) +
+        programLine(2, 1, '/bin/ls') +
+        eventLine({ id: 3, path: '/b', program: 2 }) +
+        programLine(3, 1, '/bin/cp'),
+      { onFirstSighting: (...sighting) => void seen.push(sighting) },
+    );
+    expect(
+      seen.map(([sighting, by]) => [
+        'kind' in sighting
+          ? 'path' in sighting && sighting.path
+          : [sighting.image, ...sighting.commands.flat()],
+        by?.image,
+      ]),
+    ).toEqual([
+      [['/bin/sh', 'sh', 'x'], undefined],
+      ['/a', '/bin/sh'],
+      [['/bin/ls'], '/bin/sh'],
+      ['/b', '/bin/ls'],
+      [['/bin/cp'], '/bin/sh'],
+    ]);
+  });
+
+  it('is counted: files once, whoever wrote them, and what was refused', () => {
+    const seen: Counters[] = [];
+    const recorder = newRecorder({ onCounters: (counters) => void seen.push(counters) });
+    recorder.feed(programLine(1, 0, '/bin/sh'));
+    recorder.feed('{"abi":6}\n');
+    recorder.feed(
+      eventLine({ op: 'create', path: '/a' }) +
+        eventLine({ id: 2, op: 'write', path: '/a', program: 2 }) +
+        eventLine({ id: 3, op: 'create', path: '/b', errno: 17 }) +
+        eventLine({ id: 4, op: 'mkdir', path: '/d' }) +
+        eventLine({ id: 5, op: 'write', path: '/c', rule: 3, errno: 13 }) +
+        eventLine({ id: 6, op: 'connect', path: 'tcp:1.1.1.1:80' }) +
+        eventLine({ id: 7, op: 'connect', path: 'tcp:1.1.1.1:80', program: 2 }),
+    );
+    expect(seen).toEqual([
+      { filesWritten: 0, programs: 1, endpoints: 0, refused: 0 },
+      { filesWritten: 1, programs: 1, endpoints: 1, refused: 1 },
+    ]);
+  });
+
+  it('counts a thousand files as a thousand', () => {
+    const recorder = newRecorder();
+    for (let id = 1; id <= 5000; id++) recorder.feed(eventLine({ id, path: `/a/${id}` }));
+    expect(recorder.counters.filesWritten).toBe(5000);
+  });
+
+  it.each([
+    [
+      { filesWritten: 42, programs: 7, endpoints: 0, refused: 3 },
+      '42 files written · 7 programs · 3 refused',
+    ],
+    [
+      { filesWritten: 1, programs: 1, endpoints: 1, refused: 0 },
+      '1 file written · 1 program · 1 endpoint',
+    ],
+    [{ filesWritten: 0, programs: 0, endpoints: 0, refused: 0 }, '0 files written · 0 programs'],
+  ])('reads %j → %s', (counters, text) => {
+    expect(describeCounters(counters)).toBe(text);
+  });
+});
