@@ -54,7 +54,10 @@ export const TEXTS: Texts = {
         group: 'Enforcement',
         help: 'Refuse to start unless every rule is enforced',
       },
-      'dry-run': { group: 'Enforcement', help: 'Block nothing' },
+      'dry-run': {
+        group: 'Enforcement',
+        help: 'Block nothing, and say what would be; then exit 4',
+      },
       layers: LAYERS,
       'env-allow': { group: 'Environment', help: 'Pass these, secret or not: NAME,NAME or AWS_*' },
       'env-strict': { group: 'Environment', help: 'Pass a safe base and what is allowed, no more' },
@@ -72,7 +75,21 @@ export const TEXTS: Texts = {
       'limit-files': { group: 'Limits', help: 'Files and directories created' },
       quiet: { group: 'Output', help: 'No banner; warnings stay' },
       verbose: { group: 'Output', help: 'Say more: layers, environment' },
-      json: { group: 'Output', help: 'Summary to a file, to fd:3, or to - (standard error)' },
+      json: {
+        group: 'Output',
+        help: 'What happens, a line each, then a summary: to a file, fd:3, or - (stderr)',
+      },
+      progress: { group: 'Output', help: 'Show on the terminal how far the run has come' },
+      observe: {
+        group: 'Record',
+        help: 'Watch all, effects (no reads), or none; all for a profile, else effects',
+      },
+      profile: {
+        group: 'Record',
+        help: 'Write a suggested policy here, and evidence and a report beside it',
+      },
+      'profile-format': { group: 'Record', help: 'Of policy and evidence; yaml if not given' },
+      'profile-report': { group: 'Record', help: 'Where to write the report instead' },
     },
     notes: [
       'Everything from COMMAND on belongs to the program and is passed untouched.',

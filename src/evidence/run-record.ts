@@ -33,6 +33,8 @@ export interface RunRecord {
   readonly finalStates: ReadonlyMap<string, FinalState>;
   /** What lies below directories that were moved, by their new path: paths relative to it, directories included. */
   readonly movedContents: ReadonlyMap<string, readonly string[]>;
+  /** What the program looked for and did not find, since the sandbox keeps it out of sight. */
+  readonly hidden: readonly string[];
   readonly policy: { readonly name: string; readonly isDefault: boolean };
   readonly mode: 'containment' | 'dry-run';
   readonly network: string;

@@ -5,11 +5,12 @@ import { distPath } from './helper-path.ts';
 
 /**
  * assay may lie in the workspace, as a clone or in node_modules. What it runs must not be changed by what runs inside,
- * and no policy lifts that: some of it is loaded only when the program has ended.
+ * and no policy lifts that: some of it is loaded only when the program has ended. Nor must `outputs`, files that are
+ * written while it runs.
  */
-export function findOwnRules(): FsRule[] {
+export function findOwnRules(outputs: readonly string[]): FsRule[] {
   const dist = distPath('.');
-  return [dist, join(dist, '..', 'bin')].map((path) => ({
+  return [dist, join(dist, '..', 'bin'), ...outputs].map((path) => ({
     effect: 'protect',
     rights: ['write'],
     pattern: escapeLiteral(path),

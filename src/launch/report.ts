@@ -17,6 +17,9 @@ export interface HelperReport {
   readonly gitDirs: readonly GitDir[];
   /** Lines that could not be read: what they said is lost. */
   readonly damagedLines: number;
+  /** Whether anything of the program was recorded, and whether the recorder came to its own end. */
+  readonly hasRecord: boolean;
+  readonly isRecordWhole: boolean;
 }
 
 export interface HelperEnd {
@@ -91,6 +94,8 @@ export class ReportReader {
   private readonly absent: string[] = [];
   private readonly gitDirs: GitDir[] = [];
   private damagedLines = 0;
+  private hasRecord = false;
+  private isRecordWhole = false;
   private once: Pick<HelperReport, 'failed' | 'abi' | 'execErrno' | 'end'> = {};
   private readonly onRecord: ((lines: string) => void) | undefined;
 
@@ -108,18 +113,21 @@ export class ReportReader {
       if (isRecord && this.onRecord) passedOn.push(raw);
       if (!isRecord || REFUSED.test(raw)) this.read(raw);
     }
+    this.hasRecord ||= passedOn.length > 0;
     if (passedOn.length > 0) this.onRecord?.(`${passedOn.join('\n')}\n`);
   }
 
   finish(): HelperReport {
     if (this.rest) this.feed('\n');
-    const { refusals, absent, gitDirs, damagedLines } = this;
+    const { refusals, absent, gitDirs, damagedLines, hasRecord, isRecordWhole } = this;
     return {
       ...this.once,
       refusals,
       absent,
       gitDirs,
       damagedLines,
+      hasRecord,
+      isRecordWhole,
       refusalCount: Math.max(this.refusalCount, refusals.length),
     };
   }
@@ -143,7 +151,10 @@ export class ReportReader {
       const place = decodeBytes(path).replace(/^unix:/, '');
       this.refusals.push({ op: REFUSED_OPS[op] ?? op, path: place, rule, errno });
     }
-    if (line.refusals !== undefined) this.refusalCount = line.refusals;
+    if (line.refusals !== undefined) {
+      this.refusalCount = line.refusals;
+      this.isRecordWhole = true; // the recorder's last word
+    }
     if (line.absent !== undefined) this.absent.push(decodeBytes(line.absent));
     if (line.gitDir !== undefined)
       this.gitDirs.push({ path: Buffer.from(line.gitDir, 'latin1'), isBorn: line.born === true });

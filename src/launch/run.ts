@@ -12,7 +12,7 @@ import { CgroupSet } from './cgroup.ts';
 import { describeErrno } from './errno.ts';
 import type { SetAside } from './git-aftermath.ts';
 import { performPlan } from './helper.ts';
-import type { HelperReport, RefusalLine } from './report.ts';
+import type { HelperEnd, HelperReport, RefusalLine } from './report.ts';
 import { makeScopedTmp, removeTree, sweepScopedTmp } from './scoped-tmp.ts';
 
 export interface RunRequest {
@@ -61,7 +61,14 @@ export interface RunResult {
   readonly leftovers: readonly string[];
   /** Lines of the helper's report that were damaged. */
   readonly damagedLines: number;
+  /** Whether the recorder came to its own end. */
+  readonly isRecordWhole: boolean;
+  /** Why the run broke down after the program had started. What was recorded until then is there. */
+  readonly failure?: string | undefined;
 }
+
+/** How a run counts that assay itself could not bring to an end. */
+const BROKEN_DOWN: HelperEnd = { code: 125, signal: 0, timedOut: false, limit: '', ms: 0 };
 
 const GRACE_MS = 2000;
 const MAX_ATTEMPTS = 8;
@@ -135,8 +142,7 @@ async function attempt(
 }
 
 /** What is not there inside although it is there outside was hidden; what is missing in both places is nobody's doing. */
-function findHidden(absent: readonly string[], request: RunRequest): Refusal[] {
-  const { tmpdir } = request.variables;
+export function findHidden(absent: readonly string[], { tmpdir }: Variables): Refusal[] {
   return absent
     .filter(
       (path) => !path.startsWith('/tmp/') && !path.startsWith('/proc/') && !path.startsWith(tmpdir),
@@ -168,11 +174,13 @@ function toResult(
   report: HelperReport,
   setAside: readonly SetAside[],
 ): RunResult {
-  const { end } = report;
-  if (!end) throw new AssayError('E_LAUNCH_FAILED', describeFailure(report, setAside));
+  const isBroken = report.failed !== undefined || !report.end;
+  const failure = isBroken ? describeFailure(report, setAside) : undefined;
+  if (failure !== undefined && !report.hasRecord) throw new AssayError('E_LAUNCH_FAILED', failure);
+  const end = report.end ?? BROKEN_DOWN;
   const refusals = [
     ...report.refusals.map((line) => toRefusal(line, plan)),
-    ...findHidden(report.absent, request),
+    ...findHidden(report.absent, request.variables),
   ];
   return {
     plan,
@@ -187,6 +195,8 @@ function toResult(
     setAside,
     leftovers: [],
     damagedLines: report.damagedLines,
+    isRecordWhole: report.isRecordWhole,
+    failure,
   };
 }
 
@@ -238,10 +248,7 @@ async function tryPlans(request: RunRequest, leftovers: string[]): Promise<RunRe
     // Whatever else went wrong, what the program left behind is looked at.
     const setAside = await reviewGitDirs(report, startedMs);
     const corrected = report.end && !report.failed ? null : correctFacts(host, report);
-    if (corrected === null) {
-      if (report.failed) throw new AssayError('E_LAUNCH_FAILED', describeFailure(report, setAside));
-      return toResult(request, plan, report, setAside);
-    }
+    if (corrected === null || report.hasRecord) return toResult(request, plan, report, setAside);
     host = corrected;
   }
   throw new AssayError('E_LAUNCH_FAILED', 'Cannot find a set of layers that this host accepts', {

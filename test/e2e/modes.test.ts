@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 import { describeForEachPerson } from './as-user.ts';
 import { usePlaces } from './place.ts';
-import { runAssay, runForSummary, type Summary } from './run-assay.ts';
+import { runAssay, runForSummary, readSummary } from './run-assay.ts';
 
 describeForEachPerson('modes', (person) => {
   const makePlace = usePlaces(person);
@@ -68,7 +68,7 @@ describeForEachPerson('modes', (person) => {
     expect(stderr).not.toContain('Backend');
   });
 
-  it('--json writes one object to a file, a descriptor, or standard error', async () => {
+  it('--json ends with one summary, in a file, a descriptor, or standard error', async () => {
     const place = makePlace();
     const file = place.at('fd.json');
     const fd = fs.openSync(file, 'w');
@@ -82,13 +82,13 @@ describeForEachPerson('modes', (person) => {
     } finally {
       fs.closeSync(fd);
     }
-    expect((JSON.parse(fs.readFileSync(file, 'utf8')) as Summary).exitCode).toBe(7);
+    expect(readSummary(fs.readFileSync(file, 'utf8')).exitCode).toBe(7);
     const toError = await runAssay({
       place,
       flags: ['-q', '--json', '-'],
       command: ['sh', '-c', 'exit 8'],
     });
-    expect((JSON.parse(toError.stderr) as Summary).exitCode).toBe(8);
+    expect(readSummary(toError.stderr).exitCode).toBe(8);
     const { summary } = await runForSummary({ place, command: ['sh', '-c', 'kill -TERM $$'] });
     expect(summary).toMatchObject({
       exitCode: 143,

@@ -117,6 +117,11 @@ export interface Summary {
   readonly setAside: readonly { path: string; movedTo: string; because: string }[];
 }
 
+/** The summary is the last line; what happened stands before it. */
+export function readSummary(lines: string): Summary {
+  return JSON.parse(lines.trimEnd().split('\n').at(-1) ?? '') as Summary;
+}
+
 /** Runs with `--json` to a file beside the workspace and returns that, too. */
 export async function runForSummary(
   options: RunOptions,
@@ -125,5 +130,5 @@ export async function runForSummary(
   const flags = ['--quiet', '--json', file, ...(options.flags ?? [])];
   const outcome = await runAssay({ ...options, flags });
   if (!existsSync(file)) throw new Error(`No summary was written: ${outcome.stderr}`);
-  return { outcome, summary: JSON.parse(readFileSync(file, 'utf8')) as Summary };
+  return { outcome, summary: readSummary(readFileSync(file, 'utf8')) };
 }

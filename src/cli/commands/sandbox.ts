@@ -26,10 +26,13 @@ import { parseLayerChoice } from '../layer-choice.ts';
 import { loadRunPolicy, readVariables } from '../load-run-policy.ts';
 import type { FlagValues } from '../flag-values.ts';
 import type { ParsedCommand } from '../parse.ts';
-import type { SummaryTarget } from '../run-summary.ts';
+import type { JsonTarget } from '../record/json-target.ts';
+import { isRecordWanted } from '../record/level.ts';
+import type { RecordedRun, RecordedRunInput, RunOutcome } from '../record/recorded-run.ts';
 import { VERSION } from '../version.ts';
 
-const NO_LAYERS: LayerChoice = { left: new Set(), landlockAbi: null };
+/** To watch without a boundary. */
+const WATCH_ONLY: LayerChoice = { left: new Set(['seccomp', 'broker']), landlockAbi: null };
 
 function readLimit(
   flags: ParsedCommand['flags'],
@@ -146,12 +149,13 @@ async function tellEnd(
 export async function run(parsed: ParsedCommand): Promise<number> {
   const target = parsed.flags.text('json');
   if (target === undefined) return await runInside(parsed, undefined);
-  const { makeFailureSummary, openSummary } = await import('../run-summary.ts');
-  const summary = openSummary(target);
+  const { openJsonTarget } = await import('../record/json-target.ts');
+  const json = openJsonTarget(target);
   try {
-    return await runInside(parsed, summary);
+    return await runInside(parsed, json);
   } catch (error) {
-    if (error instanceof AssayError) summary.write(makeFailureSummary(error));
+    const { makeFailureSummary } = await import('../run-summary.ts');
+    if (error instanceof AssayError) json.write(makeFailureSummary(error));
     throw error;
   }
 }
@@ -162,6 +166,7 @@ interface RunInput {
   readonly tree: FileTree;
   readonly variables: Variables;
   readonly callerEnv: Record<string, string>;
+  readonly outputs: readonly string[];
 }
 
 /** The policy that was asked for, with what the command line and the place add to it. */
@@ -171,6 +176,7 @@ async function preparePolicy({
   tree,
   variables,
   callerEnv,
+  outputs,
 }: RunInput): Promise<Policy> {
   const quick = {
     allowRead: flags.list('allow-read'),
@@ -183,7 +189,7 @@ async function preparePolicy({
   const { home, cwd } = variables;
   const fs = [
     ...loaded.fs,
-    ...findOwnRules(),
+    ...findOwnRules(outputs),
     ...findRepositoryRules(cwd),
     ...findToolchainRules({ command, env: callerEnv, home, cwd, tree }),
   ];
@@ -191,9 +197,24 @@ async function preparePolicy({
   return { ...loaded, fs, env: readEnvRules(flags, loaded.env), limits };
 }
 
+async function openRecord(input: RecordedRunInput): Promise<RecordedRun> {
+  const { RecordedRun } = await import('../record/recorded-run.ts');
+  return new RecordedRun(input);
+}
+
+/** What would be refused is the point of a dry run, so it is said even quietly. */
+function tellOutcome({ lines, violations, problems }: RunOutcome, isQuiet: boolean): void {
+  const shown = isQuiet && violations.length === 0 ? [] : lines;
+  if (shown.length > 0) process.stderr.write(`${shown.map(toPrintable).join('\n')}\n`);
+  if (problems.length > 0)
+    throw new AssayError('E_RECORD_NOT_WRITTEN', problems.join('\n'), {
+      hint: 'The program has run to its end; what could be written is there',
+    });
+}
+
 async function runInside(
   { flags, rest }: ParsedCommand,
-  summary: SummaryTarget | undefined,
+  json: JsonTarget | undefined,
 ): Promise<number> {
   const [command] = rest;
   if (command === undefined || command === '')
@@ -206,11 +227,17 @@ async function runInside(
   const tree = readHostTree();
   const variables = readVariables({ workdir: flags.text('workdir') }, tree);
   const callerEnv = readCallerEnvironment();
-  const policy = await preparePolicy({ command, flags, tree, variables, callerEnv });
+  const outputs = json?.path === undefined ? [] : [json.path];
+  const policy = await preparePolicy({ command, flags, tree, variables, callerEnv, outputs });
   const environment = filterEnvironment({ env: callerEnv, rules: policy.env });
-  const choice = isDryRun ? NO_LAYERS : parseLayerChoice(flags.text('layers'));
+  const choice = isDryRun ? WATCH_ONLY : parseLayerChoice(flags.text('layers'));
+  const host = guessFacts();
+  const recorded = isRecordWanted(flags)
+    ? await openRecord({ argv: rest, flags, policy, variables, environment, uid: host.uid, json })
+    : undefined;
   const announce = (plan: Plan): string => {
     insist(plan, flags, isDryRun);
+    recorded?.usePlan(plan);
     if (!isQuiet)
       return makeBanner({
         version: VERSION,
@@ -225,23 +252,27 @@ async function runInside(
     return warnings.length > 0 ? `${warnings.join('\n')}\n` : '';
   };
   const env = addRunVariables(environment.env, variables, !isDryRun);
-  const host = guessFacts();
+  const request = { argv: rest, env, policy, variables, host, tree, choice, announce };
   const result = await runSandbox({
-    argv: rest,
-    env,
-    policy,
-    variables,
-    host,
-    tree,
-    choice,
-    announce,
+    ...request,
+    record: recorded?.request,
+    isObserveOnly: isDryRun,
+  }).catch((error: unknown) => {
+    for (const line of recorded?.abandon() ?? []) process.stderr.write(`${line}\n`);
+    throw error;
   });
-  if (summary) {
+  const outcome = await recorded?.end(result);
+  if (json) {
     const { makeSummary } = await import('../run-summary.ts');
-    summary.write(makeSummary({ result, policy, variables, environment, isDryRun }));
+    const { violations = [], runId } = outcome ?? {};
+    json.write(
+      makeSummary({ result, policy, variables, environment, isDryRun, violations, runId }),
+    );
   }
   const mustTell =
     result.execError !== undefined || result.setAside.length > 0 || result.damagedLines > 0;
   if (!isQuiet || mustTell) await tellEnd(result, policy, variables, command);
-  return result.exitCode;
+  if (outcome) tellOutcome(outcome, isQuiet);
+  if (result.failure !== undefined) throw new AssayError('E_LAUNCH_FAILED', result.failure);
+  return outcome?.exitCode ?? result.exitCode;
 }

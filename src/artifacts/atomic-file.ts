@@ -1,0 +1,69 @@
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { AssayError } from '../core/errors.ts';
+
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+
+/**
+ * A file to be written later, by way of its directory as it is now: a program that runs meanwhile may move that, or put
+ * a link where the file is to be. The old file stays until the new one is complete.
+ */
+export class AtomicFile {
+  readonly path: string;
+  readonly #directory: number;
+
+  /** Tries whether the file can be made at all; `what` names it in the error. */
+  constructor(path: string, what: string) {
+    this.path = path;
+    try {
+      this.#directory = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
+      if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+        throw new Error('it is a directory');
+      closeSync(openSync(this.#partial, NEW_FILE, 0o600));
+      unlinkSync(this.#partial);
+    } catch (cause) {
+      throw new AssayError(
+        'E_USAGE',
+        `Cannot write ${what} to "${path}": ${(cause as Error).message}`,
+        { hint: 'Name a file in a directory that exists and is yours to write', cause },
+      );
+    }
+  }
+
+  get #partial(): string {
+    return this.#at(`.${basename(this.path)}.${process.pid}`);
+  }
+
+  #at(name: string): string {
+    return `/proc/self/fd/${this.#directory}/${name}`;
+  }
+
+  /** Piece by piece, so that a long text need not be in memory as a whole. */
+  write(pieces: Iterable<string>): void {
+    const fd = openSync(this.#partial, NEW_FILE, 0o600);
+    try {
+      for (const piece of pieces) writeSync(fd, piece);
+      fsyncSync(fd);
+    } catch (error) {
+      unlinkSync(this.#partial);
+      throw error;
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(this.#partial, this.#at(basename(this.path)));
+    fsyncSync(this.#directory);
+  }
+
+  close(): void {
+    closeSync(this.#directory);
+  }
+}

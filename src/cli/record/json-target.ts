@@ -1,0 +1,72 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readlinkSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { AssayError } from '../../core/errors.ts';
+
+/** Where `--json` writes: one object a line, each at once. */
+export interface JsonTarget {
+  write(line: object): void;
+  /** The file, if it is one, without links on the way. */
+  readonly path?: string | undefined;
+}
+
+/**
+ * Tried before the run, so that a target that cannot be written is an error before anything has happened. A file is
+ * made under another name and put in place by way of its directory: whatever was there, a link included, is not written
+ * through.
+ */
+export function openJsonTarget(target: string): JsonTarget {
+  try {
+    if (target === '-') return toDescriptor(2);
+    const descriptor = /^fd:(\d+)$/.exec(target)?.[1];
+    return descriptor === undefined ? toFile(target) : toDescriptor(Number(descriptor));
+  } catch (cause) {
+    throw new AssayError('E_USAGE', `Cannot write to "${target}": ${(cause as Error).message}`, {
+      hint: 'Name a file, fd:N for an open descriptor, or - for standard error',
+      cause,
+    });
+  }
+}
+
+function toDescriptor(fd: number): JsonTarget {
+  fstatSync(fd);
+  return { write: (line) => writeAll(fd, line) };
+}
+
+function toFile(path: string): JsonTarget {
+  const directory = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
+  const at = (name: string): string => `/proc/self/fd/${directory}/${name}`;
+  const partial = `.${basename(path)}.${process.pid}`;
+  const isNew = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND;
+  const fd = openSync(at(partial), isNew, 0o600);
+  try {
+    renameSync(at(partial), at(basename(path)));
+  } catch (error) {
+    unlinkSync(at(partial));
+    throw error;
+  }
+  const real = readlinkSync(`/proc/self/fd/${directory}`);
+  closeSync(directory);
+  return { path: join(real, basename(path)), write: (line) => writeAll(fd, line) };
+}
+
+function writeAll(fd: number, line: object): void {
+  const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+  for (let done = 0; done < bytes.length;) {
+    try {
+      done += writeSync(fd, bytes, done);
+    } catch (cause) {
+      // A pipe in non-blocking mode that is full: whoever reads it sets the pace.
+      if ((cause as NodeJS.ErrnoException).code !== 'EAGAIN') throw cause;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import { sha256Hex } from '../../core/digest.ts';
+import { redactArgv } from '../../core/redact.ts';
+import type { RunRecord } from '../../evidence/run-record.ts';
+import { findHidden, type RecordRequest, type RunResult } from '../../launch/run.ts';
+import type { Counters } from '../../observe/counters.ts';
+import { stateCoverage } from '../../observe/coverage.ts';
+import type { Event, ObserveLevel, Program } from '../../observe/event.ts';
+import { toJsonEvent } from '../../observe/json-event.ts';
+import { Recorder } from '../../observe/recorder.ts';
+import { findBrokerRule } from '../../plan/broker.ts';
+import type { FilteredEnvironment } from '../../plan/environment.ts';
+import type { Plan } from '../../plan/make-plan.ts';
+import type { Policy, Variables } from '../../policy/policy.ts';
+import { addDigests, readFinalStates, readMovedContents } from './examine.ts';
+import type { JsonTarget } from './json-target.ts';
+import type { ProgressLine } from './progress-line.ts';
+
+export interface SessionInput {
+  readonly argv: readonly string[];
+  readonly level: ObserveLevel;
+  readonly policy: Policy;
+  readonly variables: Variables;
+  readonly environment: FilteredEnvironment;
+  readonly uid: number;
+  readonly isDryRun: boolean;
+  readonly json?: JsonTarget | undefined;
+  readonly progress?: ProgressLine | undefined;
+}
+
+type Observed = Pick<
+  RunRecord,
+  | 'events'
+  | 'programs'
+  | 'coverage'
+  | 'pids'
+  | 'overflow'
+  | 'finalStates'
+  | 'movedContents'
+  | 'hidden'
+>;
+
+/** The record of one run while it is made: fed by the launcher, shown as it grows, and handed over at the end. */
+export class RecordSession {
+  readonly #input: SessionInput;
+  readonly #recorder: Recorder;
+  readonly #startedMs = Date.now();
+  #endedMs = 0;
+  #plan: Plan | undefined;
+  #observed: Observed | undefined;
+
+  constructor(input: SessionInput) {
+    this.#input = input;
+    this.#recorder = new Recorder({
+      describeRule: (id) => this.#describeRule(id),
+      digest: sha256Hex,
+      seed: Math.floor(Math.random() * 2 ** 31),
+      onFirstSighting: (sighting, by) => this.#show(sighting, by),
+      onCounters: (counters) => input.progress?.update(counters),
+    });
+  }
+
+  /** The plan that is tried now: its rules are what the helper's numbers mean. */
+  usePlan(plan: Plan): void {
+    this.#plan = plan;
+  }
+
+  get request(): RecordRequest {
+    return {
+      recording: this.#input.level,
+      onRecord: (lines) => this.#recorder.feed(lines),
+      examine: async (result) => this.#examine(result),
+    };
+  }
+
+  get counters(): Counters {
+    return this.#recorder.counters;
+  }
+
+  #describeRule(id: number): string {
+    const rule = findBrokerRule(this.#plan?.launch.brokerRules ?? [], id);
+    return rule
+      ? `${rule.origin.source} ${rule.origin.key}: ${rule.origin.text}`
+      : `rule ${id} of the run`;
+  }
+
+  #show(sighting: Event | Program, by: Program | undefined): void {
+    this.#input.json?.write(toJsonEvent(sighting, by));
+  }
+
+  /** While the private tmp is still there. */
+  #examine(result: RunResult): void {
+    this.#endedMs = Date.now();
+    const { launch, layers, network } = result.plan;
+    const recording = this.#recorder.finish();
+    const { events, pids, overflow, lost, damagedLines } = recording;
+    this.#observed = {
+      events,
+      pids,
+      overflow,
+      programs: addDigests(recording, launch),
+      finalStates: readFinalStates(events, launch),
+      movedContents: readMovedContents(events, launch),
+      hidden: this.#input.isDryRun ? [] : this.#findHidden(events),
+      coverage: stateCoverage({
+        level: this.#input.level,
+        whyNoBroker:
+          launch.flags.isNotified === true
+            ? undefined
+            : (layers.find(({ layer }) => layer === 'broker')?.reason ?? 'left out'),
+        areOpensWatched: launch.filter?.notify?.opens === 'all',
+        network,
+        lost,
+        damagedLines: damagedLines + result.damagedLines,
+        overflow,
+        isCutShort: launch.flags.isNotified === true && !result.isRecordWhole,
+      }),
+    };
+  }
+
+  #findHidden(events: readonly Event[]): string[] {
+    const absent = events.flatMap((event) =>
+      event.kind === 'file' && event.outcome === 'ENOENT' ? [event.path] : [],
+    );
+    const hidden = findHidden(absent, this.#input.variables).map(({ path }) => path);
+    return [...new Set(hidden)].sort();
+  }
+
+  /** The whole of it, once the run is over. */
+  finish(result: RunResult): RunRecord {
+    const { argv, level, policy, variables, environment, uid, isDryRun } = this.#input;
+    const { plan } = result;
+    if (!this.#observed) throw new Error('the run has not been examined');
+    const ownEvents: Event[] = [
+      ...plan.degradations.map(({ rule, reason }) => ({
+        kind: 'degradation' as const,
+        rule,
+        reason,
+      })),
+      ...(result.limit ? [{ kind: 'limit' as const, limit: result.limit }] : []),
+    ];
+    return {
+      ...this.#observed,
+      events: this.#observed.events.concat(ownEvents),
+      command: redactArgv(argv),
+      level,
+      end: {
+        exitCode: result.exitCode,
+        signal: result.signal,
+        isTimedOut: result.isTimedOut,
+        limit: result.limit,
+        execError: result.execError,
+      },
+      variables,
+      privateTmp: plan.launch.privateTmp,
+      uid,
+      startedMs: this.#startedMs,
+      endedMs: this.#endedMs,
+      policy: { name: policy.name, isDefault: policy.isDefault },
+      mode: isDryRun ? 'dry-run' : 'containment',
+      network: plan.network,
+      layers: plan.layers,
+      environment: {
+        passed: environment.passed,
+        removed: [...environment.scrubbed, ...environment.stripped].sort(),
+      },
+    };
+  }
+}

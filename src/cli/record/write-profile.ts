@@ -1,0 +1,43 @@
+import { arch, release } from 'node:os';
+import type { AtomicFile } from '../../artifacts/atomic-file.ts';
+import { makeEvidence } from '../../evidence/profile.ts';
+import type { RunRecord } from '../../evidence/run-record.ts';
+import type { Policy } from '../../policy/policy.ts';
+import { VERSION } from '../version.ts';
+import type { ProfileFiles } from './profile-files.ts';
+
+export interface WriteProfileInput {
+  readonly record: RunRecord;
+  readonly files: ProfileFiles;
+  readonly policy: Policy;
+}
+
+export interface WrittenProfile {
+  readonly runId: string;
+  readonly paths: readonly string[];
+  readonly problems: string[];
+}
+
+/** Writes what it can: an artifact that fails costs no other. */
+export function writeProfile({ record, files, policy }: WriteProfileInput): WrittenProfile {
+  const { name, format } = files;
+  const host = { kernel: release(), architecture: arch() };
+  const evidence = makeEvidence(record, { name, assayVersion: VERSION, host, policy });
+  const paths: string[] = [];
+  const problems: string[] = [];
+  const write = (file: AtomicFile, what: string, make: () => Iterable<string>): void => {
+    try {
+      file.write(make());
+      paths.push(file.path);
+    } catch (error) {
+      problems.push(`Cannot write ${what} to "${file.path}": ${(error as Error).message}`);
+    } finally {
+      file.close();
+    }
+  };
+  // The evidence first: the others can be made from it again.
+  write(files.evidence, 'the evidence', () => [JSON.stringify(evidence, null, 1)]);
+  write(files.policy, 'the suggested policy', () => [format]);
+  write(files.report, 'the report', () => ['']);
+  return { runId: evidence.run_ids[0] ?? '', paths, problems };
+}

@@ -1,0 +1,65 @@
+import { lstatSync, readdirSync } from 'node:fs';
+
+/** How a file was; numbers as text, since they can be longer than a double holds. */
+export interface KnownState {
+  readonly dev: string;
+  readonly ino: string;
+  readonly size: number;
+  readonly mtimeNs: string;
+}
+
+export interface Touched {
+  /** On the host, as bytes: names need not be text. */
+  readonly host: Buffer;
+  readonly before?: KnownState | undefined;
+}
+
+/** How what a run has touched is now. Without a state before, what is there counts as changed. */
+export function readFinalState({ host, before }: Touched): 'absent' | 'same' | 'changed' {
+  const now = lstat(host);
+  if (!now) return 'absent';
+  if (!before) return 'changed';
+  const isSame =
+    String(now.dev) === before.dev &&
+    String(now.ino) === before.ino &&
+    Number(now.size) === before.size &&
+    String(now.mtimeNs) === before.mtimeNs;
+  return isSame ? 'same' : 'changed';
+}
+
+function lstat(host: Buffer): import('node:fs').BigIntStats | undefined {
+  try {
+    return lstatSync(host, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined; // below something that is no directory any more: gone
+  }
+}
+
+/** What lies below a directory, relative to it, directories before what is in them; at most `max` names. */
+export function listTree(host: Buffer, max: number): Buffer[] {
+  const found: Buffer[] = [];
+  const waiting: Buffer[] = [Buffer.alloc(0)];
+  for (let below = waiting.pop(); below && found.length < max; below = waiting.pop()) {
+    for (const entry of readEntries(join(host, below))) {
+      const path = join(below, entry.name);
+      found.push(path);
+      if (entry.isDirectory()) waiting.push(path);
+    }
+  }
+  return found;
+}
+
+const SLASH = Buffer.from('/');
+
+function join(dir: Buffer, name: Buffer): Buffer {
+  if (dir.length === 0) return name;
+  return name.length === 0 ? dir : Buffer.concat([dir, SLASH, name]);
+}
+
+function readEntries(dir: Buffer): import('node:fs').Dirent<Buffer>[] {
+  try {
+    return readdirSync(dir, { withFileTypes: true, encoding: 'buffer' });
+  } catch {
+    return []; // moved on, or not ours to read
+  }
+}
