@@ -1,0 +1,163 @@
+import type { Event, Program } from '../observe/event.ts';
+import type { Policy } from '../policy/policy.ts';
+import { type RefusedOp, suggestAllow } from '../policy/suggest-flag.ts';
+import type { Changes, ChangeSet } from './changes.ts';
+import type { RunFacts, RunRefusal } from './evidence.ts';
+import { findNeeds } from './needs.ts';
+import type { Normalised } from './normalise/normalise.ts';
+import type { RunId } from './run-id.ts';
+import type { RunRecord } from './run-record.ts';
+import { sortUnique, toRecord } from './sorting.ts';
+
+const MAX_REFUSALS = 1000;
+const MAX_COMMANDS_OF_ONE = 16;
+
+export interface RunFactsInput {
+  readonly record: RunRecord;
+  readonly normalised: Normalised;
+  readonly id: RunId;
+  readonly changes: Changes;
+  /** Whether the content of the evidence shows a changed path as it is. */
+  readonly isShown: (path: string) => boolean;
+  readonly assayVersion: string;
+  readonly host: Readonly<Record<string, string>>;
+  readonly policy?: Pick<Policy, 'fs'> | undefined;
+}
+
+export function makeRunFacts(input: RunFactsInput): RunFacts {
+  const { record, normalised, id, changes } = input;
+  const { variables, startedMs, endedMs } = record;
+  const pathOf = (path: string): string => normalised.pathOf(path);
+  const images = new Map(record.programs.map((program) => [program.id, pathOf(program.image)]));
+  return {
+    created_at: new Date(startedMs).toISOString(),
+    finished_at: new Date(endedMs).toISOString(),
+    duration_ms: endedMs - startedMs,
+    assay_version: input.assayVersion,
+    host: input.host,
+    user: variables.user,
+    directories: { cwd: variables.cwd, home: variables.home, tmpdir: variables.tmpdir },
+    run_digest: `sha256:${id.digest}`,
+    system_reads_digest: `sha256:${id.readsSystemDigest}`,
+    hits: countHits(record.events, pathOf),
+    starts: countStarts(record.programs, images),
+    commands: listCommands(record.programs, images),
+    masked: normalised.folded,
+    real_changes: mapChanges(changes, (paths) => paths.filter((path) => !input.isShown(path))),
+    unverified_changes: changes.unverified,
+    temporary: mapChanges(changes.temporary, (paths) => paths.length),
+    folded: sortUnique(
+      record.overflow.map(({ op, directory, count, digest }) => ({ op, directory, count, digest })),
+      (fold) => Object.values(fold),
+    ),
+    refusals: listRunRefusals(input),
+    hidden: [...new Set(record.hidden)].sort(),
+    needs: findNeeds({ ...record, pathOf }),
+  };
+}
+
+function mapChanges<T>(
+  { created, modified, removed, attributes }: ChangeSet,
+  convert: (paths: readonly string[]) => T,
+): Record<keyof ChangeSet, T> {
+  return {
+    created: convert(created),
+    modified: convert(modified),
+    removed: convert(removed),
+    attributes: convert(attributes),
+  };
+}
+
+function countHits(
+  events: readonly Event[],
+  pathOf: (path: string) => string,
+): Record<string, number> {
+  const hits = new Map<string, number>();
+  for (const event of events) {
+    if (!('count' in event) || event.count < 2) continue;
+    const key = `${event.kind === 'exec' ? 'exec' : event.op} ${subjectOf(event, pathOf)}`;
+    hits.set(key, (hits.get(key) ?? 0) + event.count);
+  }
+  return toRecord(hits, (count) => count);
+}
+
+type Attempt = Extract<Event, { count: number }>;
+
+function subjectOf(event: Attempt, pathOf: (path: string) => string): string {
+  if (event.kind !== 'network') return pathOf(event.path);
+  const { family, host, port } = event;
+  if (family === 'unix') return `unix:${host.startsWith('/') ? pathOf(host) : host}`;
+  const address = host.includes(':') ? `[${host}]` : host;
+  return `${family}:${address}${port === undefined ? '' : `:${port}`}`;
+}
+
+function countStarts(
+  programs: readonly Program[],
+  images: ReadonlyMap<number, string>,
+): Record<string, number> {
+  const starts = new Map<string, number>();
+  for (const { id, count } of programs) {
+    const image = images.get(id) ?? '';
+    starts.set(image, (starts.get(image) ?? 0) + count);
+  }
+  return toRecord(starts, (count) => count);
+}
+
+function listCommands(
+  programs: readonly Program[],
+  images: ReadonlyMap<number, string>,
+): Record<string, string[][]> {
+  const lines = new Map<string, string[][]>();
+  for (const { id, commands } of programs) {
+    const image = images.get(id) ?? '';
+    const known = lines.get(image) ?? [];
+    lines.set(image, known);
+    for (const command of commands)
+      if (known.length < MAX_COMMANDS_OF_ONE) known.push([...command]);
+  }
+  return toRecord(lines, (commands) => sortUnique(commands, (command) => command));
+}
+
+function listRunRefusals({ record, policy }: RunFactsInput): RunRefusal[] {
+  const refusals: RunRefusal[] = [];
+  for (const event of record.events) {
+    if (!('decision' in event) || !event.decision) continue;
+    if (refusals.length >= MAX_REFUSALS) break;
+    const { rule, layer } = event.decision;
+    refusals.push({
+      op: event.kind === 'exec' ? 'exec' : event.op,
+      subject: subjectOf(event, (path) => path),
+      rule,
+      layer,
+      count: event.count,
+      hint: policy ? makeHint(event, policy, record) : null,
+    });
+  }
+  return sortUnique(refusals, ({ op, subject, rule, layer }) => [subject, op, layer, rule ?? '']);
+}
+
+/** What would have allowed it: a flag or a line to add, or a rule to take out. */
+function makeHint(
+  event: Attempt,
+  policy: Pick<Policy, 'fs'>,
+  { variables }: RunRecord,
+): string | null {
+  const asked = toRefused(event);
+  if (!asked || event.decision?.layer === 'git-guard' || event.decision?.layer === 'limit')
+    return null;
+  const { flag, policyLine, refusedBy } = suggestAllow(asked.op, asked.path, { policy, variables });
+  const way = flag ?? policyLine;
+  if (way !== undefined) return `allow it with ${way}`;
+  return refusedBy
+    ? `take out ${refusedBy.origin.key}: ${refusedBy.origin.text} to allow it`
+    : null;
+}
+
+function toRefused(event: Attempt): { op: RefusedOp; path: string } | undefined {
+  if (event.kind === 'network') {
+    const isSocket = event.family === 'unix' && event.host.startsWith('/');
+    return isSocket ? { op: 'connect', path: event.host } : undefined;
+  }
+  const op = event.kind === 'exec' ? 'exec' : event.op === 'read' ? 'read' : 'write';
+  return { op, path: event.path };
+}
