@@ -44,42 +44,47 @@ export function makeDictionary(): Dictionary {
     return is;
   }
 
-  function wordLetters(text: string): { good: number; letters: number } {
-    let good = 0;
-    let letters = 0;
-    const parts = text.split('_');
+  /** Letters in all, in words of four letters and more, and in short words that are a part of their own. */
+  function countLetters(token: string): { all: number; inWords: number; inShortWords: number } {
+    const counts = { all: 0, inWords: 0, inShortWords: 0 };
+    const parts = token.split('_');
     for (const part of parts) {
       const isShort = parts.length > 1 && SHORT_WORDS.has(part.toLowerCase());
       for (const piece of splitPieces(part)) {
-        letters += piece.length;
-        if (isShort || (piece.length >= 4 && isWord(piece.toLowerCase()))) good += piece.length;
+        counts.all += piece.length;
+        if (isShort) counts.inShortWords += piece.length;
+        else if (piece.length >= 4 && isWord(piece.toLowerCase())) counts.inWords += piece.length;
       }
     }
-    return { good, letters };
+    return counts;
+  }
+
+  function isWordyShort(token: string, digits: number): boolean {
+    const { all, inWords, inShortWords } = countLetters(token);
+    if (all === 0 || inWords + inShortWords !== all) return false;
+    if (/^[A-Za-z_]{5,}(?:19|20)\d\d$/.test(token)) return true;
+    return /^[A-Za-z_]+[0-9]{0,2}$/.test(token) && (all >= 5 || digits === 0);
+  }
+
+  function isWordyLong(token: string, digits: number): boolean {
+    if (!token.split('_').every((part) => /^[A-Za-z]*[0-9]*$/.test(part))) return false;
+    const { all, inWords, inShortWords } = countLetters(token);
+    // Short words are no proof, but no counter-proof either.
+    const others = all - inShortWords;
+    if (others === 0) return all > 0 && digits === 0;
+    const isMostlyWords = inWords >= 0.75 * others && others - inWords <= 3;
+    return isMostlyWords && digits <= Math.min(4, Math.floor(others / 2));
   }
 
   function isWordy(token: string): boolean {
-    if (FIXED_NAMES.has(token.toLowerCase())) return true;
-    if (isDateNumber(token)) return true;
-    const { good, letters } = wordLetters(token);
+    if (FIXED_NAMES.has(token.toLowerCase()) || isDateNumber(token)) return true;
     const digits = token.replace(/[^0-9]/g, '').length;
-    if (letters === 0) return false;
-    if (token.length <= 10) {
-      if (good !== letters) return false;
-      if (/^[A-Za-z_]{5,}(?:19|20)\d\d$/.test(token)) return true;
-      return /^[A-Za-z_]+[0-9]{0,2}$/.test(token) && (letters >= 5 || digits === 0);
-    }
-    return (
-      digits <= 4 &&
-      good >= 0.75 * letters &&
-      letters - good <= 3 &&
-      digits <= Math.floor(letters / 2)
-    );
+    return token.length <= 10 ? isWordyShort(token, digits) : isWordyLong(token, digits);
   }
 
   function wordShare(text: string): number {
-    const { good, letters } = wordLetters(text.replaceAll('-', '_'));
-    return letters === 0 ? 0 : good / letters;
+    const { all, inWords, inShortWords } = countLetters(text.replaceAll('-', '_'));
+    return all === 0 ? 0 : (inWords + inShortWords) / all;
   }
 
   return { isWord, isWordy, wordShare };

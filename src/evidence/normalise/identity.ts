@@ -4,15 +4,16 @@ import { splitPath } from './split-path.ts';
 
 /**
  * Programs keep users apart in a shared tmp by their name or number: `claude-1000`, `pytest-of-me`. Only names in such
- * places are looked at, since elsewhere 1000 is a number and a user may be called `test`.
+ * places are looked at, since elsewhere 1000 is a number and a user may be called `test`. An underscore does not end a
+ * token: random names have some.
  */
 export function makeIdentityMask(
   { uid, variables: { user } }: RunRecord,
   births: Births,
 ): (name: string, path: string) => string {
-  const number = new RegExp(`(?<![0-9A-Za-z])${uid}(?![0-9A-Za-z])`);
+  const number = new RegExp(`(?<![0-9A-Za-z_])${uid}(?![0-9A-Za-z_])`);
   const hasUser = /^[\w.-]+$/.test(user);
-  const suffix = new RegExp(`(?<=^|[-_.])${user.replaceAll('.', '\\.')}$`);
+  const suffix = new RegExp(`(?<=^|[-.])${user.replaceAll('.', '\\.')}$`);
 
   /** One of many that are counted: `part-0`, `part-1`. */
   function isCounted(name: string, directory: string): boolean {
