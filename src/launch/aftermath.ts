@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs';
+import { type BigIntStats, type Dirent, lstatSync, readdirSync } from 'node:fs';
 
 /** How a file was; numbers as text, since they can be longer than a double holds. */
 export interface KnownState {
@@ -27,7 +27,7 @@ export function readFinalState({ host, before }: Touched): 'absent' | 'same' | '
   return isSame ? 'same' : 'changed';
 }
 
-function lstat(host: Buffer): import('node:fs').BigIntStats | undefined {
+function lstat(host: Buffer): BigIntStats | undefined {
   try {
     return lstatSync(host, { bigint: true, throwIfNoEntry: false });
   } catch {
@@ -56,7 +56,7 @@ function join(dir: Buffer, name: Buffer): Buffer {
   return name.length === 0 ? dir : Buffer.concat([dir, SLASH, name]);
 }
 
-function readEntries(dir: Buffer): import('node:fs').Dirent<Buffer>[] {
+function readEntries(dir: Buffer): Dirent<Buffer>[] {
   try {
     return readdirSync(dir, { withFileTypes: true, encoding: 'buffer' });
   } catch {
