@@ -125,12 +125,15 @@ function makeContent(record: RunRecord, input: ContentInput): EvidenceContent {
 
 function listDegradations(
   { events }: RunRecord,
-  { textOf }: Normalised,
+  normalised: Normalised,
 ): EvidenceContent['sandbox_degradations'] {
   return sortUnique(
     events
       .filter((event): event is DegradationEvent => event.kind === 'degradation')
-      .map(({ rule, reason }) => ({ rule: textOf(rule), reason: textOf(reason) })),
+      .map(({ rule, reason }) => ({
+        rule: normalised.textOf(rule),
+        reason: normalised.textOf(reason),
+      })),
     ({ rule, reason }) => [rule, reason],
   );
 }
