@@ -1,76 +1,80 @@
-import { isSecretName } from './secret-names.ts';
+import { PROGRAM_FLAGS, type ProgramFlag } from './program-flags.ts';
+import { KEYED_ADDRESS, NO_USER, PLAIN_USERINFO, TOKEN, USERINFO } from './secret-shapes.ts';
+import { isHarmlessLooking, isSecretValue, judgeName } from './secret-values.ts';
 
 /** Stands where a secret was, so that a reader sees that something is left out. */
 export const REDACTED = '[redacted]';
 
-/** Tokens that tell by their shape what they are, wherever they stand. */
-const TOKEN = new RegExp(
-  [
-    '-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]*-----END [A-Z ]*PRIVATE KEY-----)?',
-    // What follows must not run on from a word: `task-list` is no `sk-` token.
-    `(?<![A-Za-z0-9])(?:${[
-      'gh[opsru]_[A-Za-z0-9]{16,}', // GitHub
-      'github_pat_\\w{16,}',
-      'glpat-[\\w-]{16,}', // GitLab
-      'sk-(?=[\\w-]{0,64}\\d)[\\w-]{16,}', // OpenAI, Anthropic (sk-ant-) and those who copy them
-      '[sr]k_(?:live|test)_\\w{10,}', // Stripe
-      'xox[a-z]-[\\w-]{10,}', // Slack
-      'xapp-[\\w-]{10,}',
-      'A(?:KI|SI)A[0-9A-Z]{16}', // AWS key ids
-      'AIza[\\w-]{30,}', // Google
-      'ya29\\.[\\w-]{20,}',
-      'npm_[A-Za-z0-9]{30,}',
-      'pypi-[\\w-]{30,}',
-      'hf_[A-Za-z0-9]{30,}', // Hugging Face
-      'do[op]_v1_[a-f0-9]{32,}', // DigitalOcean
-      'SG\\.[\\w-]{16,}\\.[\\w-]{16,}', // SendGrid
-      'hv[sb]\\.[\\w-]{20,}', // Vault
-      'AGE-SECRET-KEY-1[0-9A-Z]{20,}',
-      'eyJ[\\w-]{8,}\\.[\\w-]{8,}\\.[\\w-]*', // JSON Web Token
-    ].join('|')})`,
-  ].join('|'),
-  'g',
-);
-
-/**
- * Credentials in an address. With a password in any scheme; without one in http only, where the name itself is the
- * token (`https://TOKEN@host`), while `ssh://git@host` names a role. A port before a path is not a password.
- */
-const USERINFO =
-  /(:\/\/)[^\s/@:]*:(?!\d{1,5}(?:[/?#\s]|$))[^\s@]{0,500}@|(https?:\/\/)[^\s/@:?#]{1,500}@/gi;
-
 /** A name and what joins it to its value: `name=`, `--name=`, `name: ` of a header, `"name": ` of JSON. */
-const NAME = /(?<![\w.-])-{0,2}([A-Za-z_][\w.-]{0,100})["']?\s?[=:]\s?/g;
+const NAME = /(?<![\w.-])-{0,2}([A-Za-z_][\w.-]{0,100})(\\?["'])?\s?([=:])\s?/g;
 
 /** `--name value` inside one argument, such as a script for `sh -c`. */
 const FLAG = /(?<![\w-])--([A-Za-z][\w-]{0,100})\s{1,8}(?=[^\s-])/g;
 
-const VALUE = /"(?:[^"\\]|\\.)*"?|'[^']*'?|(?:(?:Bearer|Basic|Token|Digest)\s{1,8})?[^\s&;'"]+/isy;
+const VALUE =
+  /\[redacted\]|\\"(?:[^"\\]|\\[^"])*(?:\\"|$)|"(?:[^"\\]|\\.)*"?|'[^']*'?|(?:(?:Bearer|Basic|Token|Digest)\s{1,8})?[^\s&;'"]+/isy;
+
+const VERSION = /^v?\d+(?:\.\d+)*(?:-[a-z0-9.]+)?$/i;
 
 const SCHEME = /(?<!\w)(Bearer|Basic)(\s{1,8})[\w+/=.~-]{8,}/gi;
 
-/** Whether a value holds a credential that its form gives away. Cheap enough for every environment variable. */
-export function hasCredential(value: string): boolean {
-  if (value.length < 10) return false;
-  if (value.includes('://') && value.search(USERINFO) !== -1) return true;
-  return value.search(TOKEN) !== -1;
-}
+/** Whoever has the signature of an address may use it. */
+const SIGNATURE = /([?&](?:sig|signature|x-(?:amz|goog)-(?:signature|credential))=)[^\s&"'#]+/gi;
 
 /** Takes the credentials out of a text for display. Values that nothing gives away stay. */
 export function redactText(text: string): string {
   let result = text;
-  if (result.includes('@')) result = result.replace(USERINFO, `$1$2${REDACTED}@`);
+  if (result.includes('@')) {
+    result = result.replace(USERINFO, `$1$2${REDACTED}@`);
+    result = result.replace(PLAIN_USERINFO, (all: string, user: string) =>
+      NO_USER.test(user) ? all : `${REDACTED}@`,
+    );
+  }
   if (result.length >= 10) result = result.replace(TOKEN, REDACTED);
-  if (result.includes('=') || result.includes(':')) result = hideAfter(NAME, result);
+  if (result.includes('/')) result = result.replace(KEYED_ADDRESS, `$1${REDACTED}`);
+  if (result.includes('=') || result.includes(':')) {
+    result = hideAfter(NAME, result.replace(SIGNATURE, `$1${REDACTED}`));
+  }
   if (result.includes(' ')) {
     result = hideAfter(FLAG, result.replace(SCHEME, `$1$2${REDACTED}`));
   }
   return result;
 }
 
-/** Takes credentials out of a path. */
+/** As USERINFO; a path does not keep two slashes in a row. */
+const PATH_USERINFO = /(:\/{1,2})[^\s/@:]{1,200}:[^\s/@]{1,200}@/g;
+const PATH_VALUE = /(?<![\w.-])([A-Za-z_][\w.-]{0,100})=([^/&;\s]+)/g;
+
+/** Takes the credentials out of a path, and leaves names alone that only speak of them. */
 export function redactPath(path: string): string {
-  return path;
+  if (!isSuspicious(path)) return path;
+  let result = path.replace(TOKEN, REDACTED);
+  if (result.includes('@')) result = result.replace(PATH_USERINFO, `$1${REDACTED}@`);
+  if (!result.includes('=')) return result;
+  return result.replace(PATH_VALUE, (all: string, name: string, value: string, at: number) => {
+    const isQuery = at > 0 && (result[at - 1] === '?' || result[at - 1] === '&');
+    if (!isSecretValue(name, value) || (!isQuery && isHarmlessLooking(value))) return all;
+    return `${name}=${REDACTED}`;
+  });
+}
+
+/** The shortest token is as long. */
+const MIN_TOKEN_LENGTH = 15;
+const DOT = 0x2e;
+const SLASH = 0x2f;
+const EQUALS = 0x3d;
+const AT = 0x40;
+
+/** Whether a secret can be in a path at all. A regular expression would look at most characters several times. */
+function isSuspicious(path: string): boolean {
+  let run = 0;
+  for (let at = 0; at < path.length; at++) {
+    const code = path.charCodeAt(at);
+    if (code === EQUALS || code === AT) return true;
+    run = code === SLASH || code === DOT ? 0 : run + 1;
+    if (run >= MIN_TOKEN_LENGTH) return true;
+  }
+  return false;
 }
 
 /** Hides the value after each match of `pattern` whose first group is a secret's name. */
@@ -80,11 +84,10 @@ function hideAfter(pattern: RegExp, text: string): string {
   let result = '';
   let copied = 0;
   for (let found = names.exec(text); found; found = names.exec(text)) {
-    if (!isSecretName(found[1] ?? '')) continue;
+    if (judgeName(found[1] ?? '') === 'harmless') continue;
     values.lastIndex = names.lastIndex;
     const value = values.exec(text)?.[0];
-    const isScheme = text[names.lastIndex - 1] === ':' && value?.startsWith('//');
-    if (value === undefined || isScheme) continue;
+    if (value === undefined || !isHidden(found, value)) continue;
     result += text.slice(copied, names.lastIndex) + REDACTED;
     copied = names.lastIndex + value.length;
     names.lastIndex = copied;
@@ -92,53 +95,116 @@ function hideAfter(pattern: RegExp, text: string): string {
   return result + text.slice(copied);
 }
 
-interface SecretFlag {
-  readonly flag: string;
-  /** The program asks when nothing is glued to the flag: the next argument is something else. */
-  readonly isGluedOnly?: boolean;
+function isHidden(found: RegExpExecArray, value: string): boolean {
+  const [all, name = '', quote, join] = found;
+  if (value.startsWith(REDACTED)) return true;
+  if (join !== ':') return isSecretValue(name, unquote(value));
+  // `Cookie: a=b` is a header, and so is `X-Api-Key:abc`; `secrets:/run`, `auth:login` and `token:1.2` are not.
+  if (all.endsWith(':') && quote === undefined) {
+    if (found.input[found.index - 1] === '/' || !/^[^/:].*\w{4}/.test(value)) return false;
+    return !isHarmlessLooking(value) && !VERSION.test(value);
+  }
+  return !value.startsWith('//') && isSecretValue(name, unquote(value));
 }
 
-/** Flags whose name does not tell, by program. */
-const PROGRAM_FLAGS: Readonly<Record<string, readonly SecretFlag[]>> = {
-  curl: [{ flag: '-u' }, { flag: '--user' }, { flag: '-U' }, { flag: '--proxy-user' }],
-  mysql: [{ flag: '-p', isGluedOnly: true }],
-  mysqldump: [{ flag: '-p', isGluedOnly: true }],
-  mariadb: [{ flag: '-p', isGluedOnly: true }],
-  sshpass: [{ flag: '-p' }],
-  'redis-cli': [{ flag: '-a' }],
-};
+function unquote(value: string): string {
+  return value.replace(/^\\?["']/, '').replace(/\\?["']$/, '');
+}
 
 /** A command line for display: redactText on each argument, and the argument after a flag such as `--password`. */
 export function redactArgv(argv: readonly string[]): string[] {
-  // The program need not come first: `sudo mysql -psecret`.
-  let flags: readonly SecretFlag[] = [];
-  let isNextSecret = false;
+  const words = new WordReader();
   return argv.map((argument) => {
-    const isFlag = argument.length > 1 && argument.startsWith('-');
-    if (isNextSecret && !isFlag) {
-      isNextSecret = false;
-      return REDACTED;
-    }
-    const program = argument.slice(argument.lastIndexOf('/') + 1);
-    if (Object.hasOwn(PROGRAM_FLAGS, program)) flags = PROGRAM_FLAGS[program] ?? [];
-    const known = isFlag ? flags.find(({ flag }) => argument.startsWith(flag)) : undefined;
-    isNextSecret = known?.flag === argument ? !known.isGluedOnly : isFlag && isSecretFlag(argument);
-    return hideInArgument(argument, known?.flag);
+    if (!words.isSecret(argument)) return redactArgument(argument, words);
+    return REDACTED;
   });
 }
 
-function hideInArgument(argument: string, known: string | undefined): string {
-  if (known?.length === 2 && argument.length > 2) return known + REDACTED;
-  const equals = argument.indexOf('=');
-  if (equals > 0) {
-    const name = argument.slice(0, equals);
-    if (name === known || isSecretFlag(name)) return `${name}=${REDACTED}`;
-  }
-  return redactText(argument);
+function redactArgument(argument: string, words: WordReader): string {
+  const glued = words.read(argument);
+  if (glued !== undefined) return glued + REDACTED;
+  return redactText(/\s/.test(argument) ? redactScript(argument) : argument);
 }
 
-/** One dash counts before a word: `-token`, as Go programs spell it. No dash at all is `env`'s `NAME=value`. */
-function isSecretFlag(argument: string): boolean {
-  const name = argument.replace(/^--?/, '');
-  return name.length > 2 && /^[\w.-]+$/.test(name) && isSecretName(name);
+/** A part of a script: in quotes, between them, or the space between two. */
+const SCRIPT_WORD = /\s+|(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'])+|["']/g;
+
+/** What `sh -c` is given holds command lines itself. */
+function redactScript(script: string): string {
+  const words = new WordReader();
+  return script.replaceAll(SCRIPT_WORD, (word) => {
+    if (/^\s/.test(word)) return word;
+    const bare = unquote(word);
+    if (words.isSecret(bare)) return REDACTED;
+    const glued = words.read(bare);
+    return glued === undefined ? word : glued + REDACTED;
+  });
+}
+
+/** Goes through a command line and knows what each word makes of the next. */
+class WordReader {
+  // The program need not come first: `sudo mysql -psecret`.
+  #flags: readonly ProgramFlag[] = [];
+  readonly #seen = new Set<string>();
+  #isNext: (value: string) => boolean = () => false;
+
+  /** Whether a word is the value of the one before. */
+  isSecret(word: string): boolean {
+    const isFlag = word.length > 1 && word.startsWith('-');
+    const isSecret = !isFlag && this.#isNext(word);
+    if (isSecret) this.#isNext = () => false;
+    return isSecret;
+  }
+
+  /** Takes a word that is none, and returns what of it can be shown when the rest is a secret. */
+  read(word: string): string | undefined {
+    this.#isNext = () => false;
+    const program = word.slice(word.lastIndexOf('/') + 1);
+    if (Object.hasOwn(PROGRAM_FLAGS, program)) this.#flags = PROGRAM_FLAGS[program] ?? [];
+    if (word.startsWith('pass:') && word.length > 5) return 'pass:'; // openssl
+    const shown = word.startsWith('-') && word.length > 1 ? this.#readFlag(word) : undefined;
+    if (!word.startsWith('-')) this.#readKey(word);
+    this.#seen.add(word);
+    return shown ?? this.#readAssignment(word);
+  }
+
+  #readFlag(word: string): string | undefined {
+    const known = this.#flags.find(({ flag, after, holding }) => {
+      if (after !== undefined && !this.#seen.has(after)) return false;
+      if (word === flag || isClusterEndingIn(flag, word)) return true;
+      const isGlued = word.startsWith(flag.startsWith('--') ? `${flag}=` : flag);
+      return isGlued && word.includes(holding ?? '');
+    });
+    if (!known) {
+      const name = word.replace(/^--?/, '');
+      // One dash counts before a word: `-token`, as Go programs spell it.
+      if (/^[\w.-]{3,}$/.test(name)) this.#isNext = (value) => isSecretValue(name, value);
+      return undefined;
+    }
+    if (word !== known.flag && !isClusterEndingIn(known.flag, word))
+      return known.flag.startsWith('--') ? `${known.flag}=` : known.flag;
+    if (!known.isGluedOnly) this.#isNext = (value) => value.includes(known.holding ?? '');
+    return undefined;
+  }
+
+  /** `npm config set //host/:_authToken VALUE` */
+  #readKey(word: string): void {
+    if (!['set', 'config', 'configure'].some((verb) => this.#seen.has(verb))) return;
+    const name = /[\w-]+$/.exec(word)?.[0] ?? '';
+    if (/[_.:]/.test(word) && judgeName(name) === 'secret')
+      this.#isNext = (value) => isSecretValue(name, value);
+  }
+
+  /** No dash at all is `env`'s `NAME=value`. */
+  #readAssignment(word: string): string | undefined {
+    const equals = word.indexOf('=');
+    const name = word.slice(0, Math.max(equals, 0)).replace(/^--?/, '');
+    if (name.length < 3 || !/^[\w.-]+$/.test(name)) return undefined;
+    return isSecretValue(name, word.slice(equals + 1)) ? word.slice(0, equals + 1) : undefined;
+  }
+}
+
+/** `-sSu` is `-s -S -u`. */
+function isClusterEndingIn(flag: string, word: string): boolean {
+  return flag.length === 2 && /^-[A-Za-z]{2,8}$/.test(word) && word.at(-1) === flag[1];
 }

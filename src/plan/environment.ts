@@ -1,4 +1,4 @@
-import { hasCredential } from '../core/redact.ts';
+import { hasCredential } from '../core/secret-shapes.ts';
 import { findSecretNames } from '../core/secret-names.ts';
 import type { EnvRules } from '../policy/policy.ts';
 import {
