@@ -66,6 +66,7 @@ export function makeRecord(events: readonly Event[], more: Partial<RunRecord> = 
     endedMs: NOON_MS + 5000,
     pids: [{ first: 100_000, last: 100_200 }],
     finalStates: new Map(),
+    hidden: [],
     movedContents: new Map(),
     policy: { name: 'coding-agent', isDefault: true },
     mode: 'containment',

@@ -18,9 +18,9 @@ export { NORMALISATION_RULES } from './rules.ts';
 /** A run in its general form: free of day, directory, user, process numbers, order and load. */
 export interface Normalised {
   /** The general form of a path as seen inside. */
-  pathOf(path: string): string;
+  readonly pathOf: (path: string) => string;
   /** The same for any text with directories in it, such as an argument. */
-  textOf(text: string): string;
+  readonly textOf: (text: string) => string;
   readonly command: readonly string[];
   /** Sorted, each once. */
   readonly lines: readonly CanonicalLine[];

@@ -92,7 +92,7 @@ function makeNameReplacer(
 ): (name: string) => string {
   const separator = '(?:%[0-9A-Fa-f]{2}|[^0-9A-Za-z/])';
   const rules = directories
-    .filter(([path]) => path.length > 2)
+    .filter(([path]) => path.length > 1)
     .map(([path, token]) => {
       const parts = path.slice(1).split('/');
       const body = parts.map((part) => part.replace(/[^0-9A-Za-z]/gu, separator)).join(separator);

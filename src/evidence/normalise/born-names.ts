@@ -1,0 +1,98 @@
+import type { RunRecord } from '../run-record.ts';
+import type { Births } from './births.ts';
+import { makeDictionary } from './dictionary.ts';
+import { makeIdentityMask } from './identity.ts';
+import { makeLoosenessTest } from './looseness.ts';
+import { maskLoosely } from './loose.ts';
+import { mergeMasks } from './masks.ts';
+import type { NoteMask, StrictMasks } from './masks.ts';
+import { escapeLiteral } from './places.ts';
+import type { Places } from './places.ts';
+import { maskSiblings } from './siblings.ts';
+import { splitPath } from './split-path.ts';
+import { collectVocabulary } from './vocabulary.ts';
+
+/** The last component of every path born in the run. */
+export interface BornNames {
+  readonly forms: ReadonlyMap<string, string>;
+  /** Paths whose own name was masked, with the rules that did it. */
+  readonly masked: ReadonlyMap<string, readonly string[]>;
+  /** Parts that were masked, but for short ones, which would be found again where they mean something else. */
+  readonly maskedParts: ReadonlySet<string>;
+  /** Masks the text of a symbolic link as if it were a name at `path`. */
+  maskText(text: string, path: string): string;
+}
+
+const MIN_FOUND_AGAIN = 6;
+
+export function maskBornNames(
+  record: RunRecord,
+  { births, places, masks }: { births: Births; places: Places; masks: StrictMasks },
+): BornNames {
+  const isLoose = makeLoosenessTest(births, places);
+  const maskIdentity = makeIdentityMask(record, births);
+  const forms = new Map<string, string>();
+  const masked = new Map<string, string[]>();
+  const maskedParts = new Set<string>();
+
+  function tell(path: string, rule: string): void {
+    const rules = masked.get(path);
+    if (rules === undefined) masked.set(path, [rule]);
+    else if (!rules.includes(rule)) rules.push(rule);
+  }
+
+  function noteFor(path: string): NoteMask {
+    return (rule, part) => {
+      if (part.length >= MIN_FOUND_AGAIN) maskedParts.add(part);
+      tell(path, rule);
+    };
+  }
+
+  const loosePaths: string[] = [];
+  for (const path of births.born) {
+    if (isLoose(path)) {
+      loosePaths.push(path);
+      continue;
+    }
+    const { directory, name } = splitPath(path);
+    const plain = places.replaceInName(escapeLiteral(name));
+    forms.set(path, masks.apply(plain, directory, noteFor(path)));
+  }
+  // Only now: what names that stay are made of decides what is odd in the others.
+  const dictionary = makeDictionary();
+  const vocabulary = collectVocabulary({ record, lastingForms: forms, isLoose });
+
+  function maskPassing(path: string): string {
+    const { directory, name } = splitPath(path);
+    const note = noteFor(path);
+    const own = maskIdentity(places.replaceInName(escapeLiteral(name)), path);
+    const at = lengthOfTarget(own, births.renamedTo.get(path));
+    const strict = masks.apply(own.slice(at), directory, note);
+    const tail = maskLoosely(strict, { dictionary, vocabulary, note });
+    if (at === 0) return tail;
+    const junk = tail.replace(/^[-_]*(?=<\*>)/, '');
+    return mergeMasks(masks.apply(own.slice(0, at), directory, note) + junk);
+  }
+
+  for (const path of loosePaths) forms.set(path, maskPassing(path));
+  maskSiblings(loosePaths, forms, (path) => tell(path, 'siblings'));
+
+  return {
+    forms,
+    masked,
+    maskedParts,
+    maskText(text, path) {
+      const note = (): void => {};
+      const strict = masks.apply(places.replaceInName(escapeLiteral(text)), '', note);
+      return isLoose(path) ? maskLoosely(strict, { dictionary, vocabulary, note }) : strict;
+    },
+  };
+}
+
+/** An atomic save: `settings.json.k2j4h6` is renamed to `settings.json`, which is a name of its own. */
+function lengthOfTarget(name: string, target: string | undefined): number {
+  if (target === undefined) return 0;
+  const bare = splitPath(target).name.replace(/^\.+/, '');
+  const dots = /^\.*/.exec(name)?.[0].length ?? 0;
+  return bare.length >= 3 && name.startsWith(bare, dots) ? dots + bare.length : 0;
+}
