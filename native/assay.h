@@ -56,6 +56,7 @@ enum plan_flag {
   PLAN_GIT_GUARD = 64,    /* configuration of git repositories may be created but not changed */
   PLAN_EXACT_ABI = 128,   /* a kernel with more Landlock than the plan uses is to be told, too */
   PLAN_ALLOW_LIST = 256,  /* what no rule allows is refused by the broker, not left to the kernel */
+  PLAN_READS_JUDGED = 2048, /* some reads that the kernel allows are refused by the broker */
   PLAN_OBSERVE_ONLY = 1024, /* nothing is refused */
   PLAN_RECORD = 512,      /* what happens is written down, not only what is refused */
 };

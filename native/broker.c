@@ -29,14 +29,12 @@ void answer_continue(const struct request *r) {
   ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
-void answer_descriptor(const struct request *r, int fd, bool is_cloexec) {
-  bool is_alone = !atomic_load(&r->broker->is_parallel);
-  struct seccomp_notif_addfd added = {
-      .id = r->id, .flags = is_alone ? 0 : SECCOMP_ADDFD_FLAG_SEND, .srcfd = (uint32_t)fd, .newfd_flags = is_cloexec ? O_CLOEXEC : 0};
+/* Puts a copy of our descriptor among the caller's, who goes on waiting. Its number, or an error: ENOENT when the caller
+   is gone. That and the answer could be one call, but only an answer of its own wakes the caller on the same CPU. */
+int give_descriptor(const struct request *r, int fd, bool is_cloexec) {
+  struct seccomp_notif_addfd added = {.id = r->id, .srcfd = (uint32_t)fd, .newfd_flags = is_cloexec ? O_CLOEXEC : 0};
   int number = ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &added);
-  if (number < 0 && errno != ENOENT) answer(r, 0, -errno);
-  /* Only an answer of its own wakes a lone caller on the same CPU, which is what makes it quick. */
-  else if (number >= 0 && is_alone) answer(r, number, 0);
+  return number < 0 ? -errno : number;
 }
 
 /* The mask is the launch mask until some program changes its own; then it is asked for, which costs more. */

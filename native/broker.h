@@ -45,6 +45,7 @@ struct broker {
   mode_t launch_umask;
   atomic_bool is_gate_closed, is_umask_changed, is_parallel, has_second;
   atomic_ulong files_created, refusals;
+  atomic_uint place_turn;
   int root_fd;
   struct broker_rule *named_rules[256], *other_rules;
   pthread_mutex_t lock;       /* the sets */
@@ -97,6 +98,10 @@ int fetch_descriptor(const struct request *r, int fd);
 int fetch_string(const struct request *r, uint64_t address, char *out, size_t cap);
 int fetch_bytes(const struct request *r, uint64_t address, void *out, size_t len);
 bool is_still_waiting(const struct request *r);
+
+/* places.c */
+void forget_places(struct broker *b);
+void directory_path(struct broker *b, int fd, char *out, size_t cap);
 
 /* rules.c */
 void index_rules(struct broker *b);
@@ -151,7 +156,7 @@ void file_digest(int fd, char out[65]);
 
 /* broker.c */
 void answer(const struct request *r, int64_t value, int error);
-void answer_descriptor(const struct request *r, int fd, bool is_cloexec);
+int give_descriptor(const struct request *r, int fd, bool is_cloexec);
 void answer_continue(const struct request *r);
 void use_umask_of(const struct request *r);
 

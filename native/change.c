@@ -81,6 +81,7 @@ static void change_one(const struct request *r, const char *op, int dirfd, uint6
     }
     if (!rule) note_kernel_refusal(r, op, t.path, OP_WRITE, error);
   }
+  if (!error && !(kind & CREATES) && t.exists && S_ISDIR(t.st.st_mode)) forget_places(r->broker); /* its number is free again */
   bool is_dir = change == make_dir || (t.exists && S_ISDIR(t.st.st_mode));
   note_outcome(r, (struct fact){.op = op, .path = t.path, .target = text, .error = -error, .flags = is_dir ? FACT_DIRECTORY : 0,
                                 .before = change == set_length && !error ? &t.st : NULL});
@@ -144,6 +145,7 @@ static void perform_rename(const struct request *r) {
     error = syscall(SYS_renameat2, from.parent, from.name, to.parent, to.name, flags) ? -errno : 0;
     pthread_mutex_unlock(&r->broker->names_lock);
     note_kernel_refusal(r, "rename", is_covered(r->broker, from.path, OP_WRITE) ? to.path : from.path, OP_WRITE, error);
+    if (!error && (flags & 2 || !S_ISREG(from.st.st_mode))) forget_places(r->broker);
     if (!error) guard_note(r->broker, &to);
     if (!error && flags & 2) guard_note(r->broker, &from);
   }

@@ -159,9 +159,19 @@ static bool is_plain_text(const char *path) {
 
 static void squeeze_slashes(const char *path, char *out) {
   for (; *path; path++)
-    if (*path != '/' || path[1] != '/') *out++ = *path;
-  if (out[-1] == '/' && path[-2]) out--;
+    if (*path != '/' || (path[1] != '/' && path[1])) *out++ = *path;
   *out = 0;
+}
+
+/* The path of what was opened below `base` without passing a link. */
+static void describe_plain(const struct request *r, int base, const char *path, struct target *t) {
+  size_t len = 0;
+  if (path[0] != '/') {
+    directory_path(r->broker, base, t->path, PATH_CAP / 2);
+    len = strlen(t->path);
+    if (len && t->path[len - 1] != '/') t->path[len++] = '/';
+  }
+  squeeze_slashes(path, t->path + len);
 }
 
 /* Most opens are reads of files that are plainly there, and need none of the care that others do: one call opens them,
@@ -177,12 +187,13 @@ static int open_plainly(const struct request *r, const struct open_call *call, s
                   t->st.st_dev != r->broker->proc_dev;
   struct open_how_abi how = {(uint64_t)((call->flags & OPENAT2_FLAGS) | O_CLOEXEC | O_NOCTTY), 0, RESOLVE_NO_SYMLINKS_ | RESOLVE_NO_MAGICLINKS_};
   if (is_plain) fd = (int)syscall(SYS_openat2, base, from_base, &how, sizeof how);
+  if (fd >= 0) describe_plain(r, base, path, t);
   if (!is_absolute) close(base);
   if (fd < 0) return -EAGAIN;
-  if (is_absolute) squeeze_slashes(path, t->path);
-  else canonical_path(fd, t->path, sizeof t->path);
   t->exists = true;
-  uint32_t rule = is_still_waiting(r) ? refusal_of(r->broker, t, OP_READ) : 0;
+  if (!(r->broker->plan->flags & PLAN_READS_JUDGED)) return fd;
+  canonical_path(fd, t->path, sizeof t->path); /* what decides is asked for each time */
+  uint32_t rule = refusal_of(r->broker, t, OP_READ);
   if (!rule) return fd;
   close(fd);
   return note_refusal(r, "read", t->path, rule, EACCES), -EACCES;
@@ -211,10 +222,10 @@ static void open_and_answer(const struct request *r, bool is_own_thread) {
     release(&t);
   }
   if (fd == -EAGAIN) fd = -ELOOP;
-  note_open(r, &call, &t, fd < 0 ? -fd : 0);
-  if (fd < 0) return answer(r, 0, fd);
-  answer_descriptor(r, fd, call.flags & O_CLOEXEC);
-  close(fd);
+  int number = fd < 0 ? fd : give_descriptor(r, fd, call.flags & O_CLOEXEC);
+  if (number != -ENOENT || fd < 0) note_open(r, &call, &t, fd < 0 ? -fd : 0);
+  answer(r, number, number);
+  if (fd >= 0) close(fd);
 }
 
 /* Reads under the kernel's own layers: seen here, refused here if the kernel would, otherwise left to the kernel. */

@@ -96,6 +96,10 @@ struct mount_attr_abi {
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)
 #endif
 
+/* The number of the mount, which struct statx of older headers does not name: by its place in 64-bit words. */
+#define STATX_MNT_ID_ 0x1000u
+#define STATX_MNT_ID_WORD 18
+
 #define PROC_MAGIC 0x9fa0
 #define PIDFD_THREAD_ 0200 /* O_EXCL, since 6.9 */
 

@@ -44,6 +44,7 @@ const FLAG: Readonly<Record<PlanFlag, number>> = {
   isAllowListKept: 256,
   isRecorded: 512,
   isObserveOnly: 1024,
+  isReadJudged: 2048,
 };
 
 /** Bytes as a string of code units below 256: joining strings is what a program that has just started does quickest. */

@@ -32,9 +32,9 @@ export interface RunRequest {
 
 export interface RecordRequest {
   readonly recording: Recording;
-  readonly onRecord: (lines: string) => void;
+  readonly onRecord?: ((lines: string) => void) | undefined;
   /** Looks at what the run left while the private tmp is still there. */
-  readonly examine: (result: RunResult) => Promise<void>;
+  readonly examine?: ((result: RunResult) => Promise<void>) | undefined;
 }
 
 export interface Refusal {
@@ -217,7 +217,7 @@ export async function runSandbox(request: RunRequest): Promise<RunResult> {
   let result: RunResult;
   try {
     result = await tryPlans(request, leftovers);
-    await request.record?.examine(result);
+    await request.record?.examine?.(result);
   } catch (error) {
     removeTree(tmpdir);
     throw error;

@@ -203,6 +203,7 @@ export function makePlan(input: PlanInput): Plan {
         isAllowListKept: needs.isAllowListKept && !isObserveOnly,
         isRecorded,
         isObserveOnly,
+        isReadJudged: needs.isReadJudged && !isObserveOnly,
       },
       namespaces,
       uid: host.uid,

@@ -10,6 +10,7 @@ export interface Needs {
   readonly conflicts: readonly Conflict[];
   readonly opens: BrokeredCalls['opens'];
   readonly isAllowListKept: boolean;
+  readonly isReadJudged: boolean;
 }
 
 export interface NeedsInput {
@@ -23,7 +24,8 @@ export function findNeeds({ policy, grants, active, recording }: NeedsInput): Ne
   const conflicts = findConflicts(policy);
   const deniesReading = conflicts.some(({ deny }) => deny.rights.includes('read'));
   const isAllowListKept = active.landlockAbi === 0 || grants.some(({ isGlob }) => isGlob);
-  const mustSeeAll = deniesReading || isAllowListKept || recording === 'all';
-  const opens = mustSeeAll ? 'all' : policy.isDefault ? 'probe' : 'effects';
-  return { conflicts, opens, isAllowListKept };
+  const isReadJudged = deniesReading || isAllowListKept;
+  const opens =
+    isReadJudged || recording === 'all' ? 'all' : policy.isDefault ? 'probe' : 'effects';
+  return { conflicts, opens, isAllowListKept, isReadJudged };
 }

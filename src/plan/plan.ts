@@ -98,7 +98,9 @@ export type PlanFlag =
   /** What happens is written down, not only what is refused. */
   | 'isRecorded'
   /** Nothing is refused. */
-  | 'isObserveOnly';
+  | 'isObserveOnly'
+  /** Some reads that the kernel allows are refused by the broker. */
+  | 'isReadJudged';
 
 /** What is to be written down of a run: everything that changes something, or reads as well. */
 export type Recording = 'none' | 'effects' | 'all';
