@@ -27,7 +27,7 @@ import { loadRunPolicy, readVariables } from '../load-run-policy.ts';
 import type { FlagValues } from '../flag-values.ts';
 import type { ParsedCommand } from '../parse.ts';
 import type { JsonTarget } from '../record/json-target.ts';
-import { isRecordWanted } from '../record/level.ts';
+import { chooseLevel, isRecordWanted } from '../record/level.ts';
 import type { RecordedRun, RecordedRunInput, RunOutcome } from '../record/recorded-run.ts';
 import { VERSION } from '../version.ts';
 
@@ -255,7 +255,7 @@ async function runInside(
   const request = { argv: rest, env, policy, variables, host, tree, choice, announce };
   const result = await runSandbox({
     ...request,
-    record: recorded?.request,
+    record: recorded ? recorded.request : { recording: chooseLevel(flags) },
     isObserveOnly: isDryRun,
   }).catch((error: unknown) => {
     for (const line of recorded?.abandon() ?? []) process.stderr.write(`${line}\n`);

@@ -9,7 +9,7 @@ export function chooseLevel(flags: FlagValues): ObserveLevel {
   return flags.has('json') || flags.has('progress') ? 'effects' : 'none';
 }
 
-/** Whether there is anything to do for the record; most runs are not recorded, and need none of its code. */
+/** Whether anybody gets the record; most runs need none of its code. */
 export function isRecordWanted(flags: FlagValues): boolean {
-  return ['observe', 'profile', 'dry-run', 'json', 'progress'].some((name) => flags.has(name));
+  return ['profile', 'dry-run', 'json', 'progress'].some((name) => flags.has(name));
 }

@@ -1,5 +1,8 @@
 import { arch, release } from 'node:os';
 import type { AtomicFile } from '../../artifacts/atomic-file.ts';
+import { makeReport } from '../../artifacts/report-markdown.ts';
+import { serialiseEvidence } from '../../artifacts/serialise.ts';
+import { suggestPolicy } from '../../artifacts/suggest-policy.ts';
 import { makeEvidence } from '../../evidence/profile.ts';
 import type { RunRecord } from '../../evidence/run-record.ts';
 import type { Policy } from '../../policy/policy.ts';
@@ -36,8 +39,8 @@ export function writeProfile({ record, files, policy }: WriteProfileInput): Writ
     }
   };
   // The evidence first: the others can be made from it again.
-  write(files.evidence, 'the evidence', () => [JSON.stringify(evidence, null, 1)]);
-  write(files.policy, 'the suggested policy', () => [format]);
-  write(files.report, 'the report', () => ['']);
+  write(files.evidence, 'the evidence', () => serialiseEvidence(evidence, format));
+  write(files.policy, 'the suggested policy', () => [suggestPolicy([evidence], format).text]);
+  write(files.report, 'the report', () => [makeReport(evidence)]);
   return { runId: evidence.run_ids[0] ?? '', paths, problems };
 }
