@@ -81,8 +81,11 @@ function listStaticImports(file, found = new Set()) {
 
 async function bundle() {
   const { build } = await import('rolldown');
-  // What every start needs is one file, which is quicker to load than many; the rest comes when it is asked for.
+  // What every start needs is one file, which is quicker to load than many; the rest comes when it is asked for. What
+  // a policy file needs is two: YAML takes long to load, and a policy in JSON does without.
   const core = listStaticImports(join(root, 'src/cli/main.ts'));
+  const json = listStaticImports(join(root, 'src/policy/parse-json.ts'));
+  const yaml = listStaticImports(join(root, 'src/policy/load.ts'));
   await build({
     cwd: root,
     input: { assay: 'src/cli/main.ts' },
@@ -94,7 +97,17 @@ async function bundle() {
       format: 'cjs',
       entryFileNames: '[name].cjs',
       chunkFileNames: 'chunks/[name]-[hash].cjs',
-      codeSplitting: { groups: [{ name: 'core', test: (id) => core.has(id) }] },
+      codeSplitting: {
+        groups: [
+          {
+            name: 'core',
+            test: (id) => core.has(id) || id.includes('rolldown/runtime'),
+            priority: 3,
+          },
+          { name: 'policy-json', test: (id) => json.has(id), priority: 2 },
+          { name: 'policy-yaml', test: (id) => yaml.has(id) || id.includes('/node_modules/yaml/') },
+        ],
+      },
       minify: true,
     },
   });
@@ -107,8 +120,8 @@ async function bundle() {
 function makeLoader(directory, after = '') {
   return `'use strict';
 const { readFileSync } = require('node:fs');
-const Module = require('node:module');
 const { Script } = require('node:vm');
+const Module = module.constructor; // node:module, which is quick to have but slow to ask for
 const directory = ${directory};
 const scripts = new Map();
 function load(module, filename) {
@@ -118,11 +131,12 @@ function load(module, filename) {
   } catch {
     // not made: then it is compiled as usual
   }
-  const script = new Script(readFileSync(filename + '.wrapped', 'latin1'), { filename, cachedData });
+  const script = new Script(readFileSync(filename + '.wrapped', 'utf8'), { filename, cachedData });
   scripts.set(filename, script);
   const { exports } = module;
   const folder = filename.slice(0, filename.lastIndexOf('/'));
-  script.runInThisContext().call(exports, exports, Module.createRequire(filename), module, filename, folder);
+  const require = (id) => module.require(id);
+  script.runInThisContext().call(exports, exports, require, module, filename, folder);
 }
 Module._extensions['.cjs'] = load; // for the parts that are loaded when they are asked for
 const core = new Module(directory + '/assay.cjs', module);
@@ -152,6 +166,9 @@ function writeLauncher() {
   renameSync(`${path}.new`, path);
 }
 
+/** V8 keeps a text of this size apart from what it collects; a shorter one is a tenth of what fits in before it does. */
+const LARGE_TEXT = 136 * 1024;
+
 /**
  * Each part as the one function that the loader calls, in ASCII: so it need neither be decoded nor be copied to be put
  * together, and what is not allocated is not collected before the program has started.
@@ -167,7 +184,7 @@ function writeWrapped() {
       /[\u0080-\uffff]/g,
       (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
     );
-    writeFileSync(`${file}.wrapped`, Module.wrap(ascii));
+    writeFileSync(`${file}.wrapped`, Module.wrap(ascii).padEnd(file === files[0] ? LARGE_TEXT : 0));
   }
 }
 
@@ -181,7 +198,7 @@ function writeCodeCaches() {
     if (!existsSync(filename + '.cache')) writeFileSync(filename + '.cache', script.createCachedData());
 });`;
   for (const flags of [[], ['--policy', policy]]) {
-    const args = JSON.stringify(['assay', 'sandbox', '--quiet', ...flags, '--', 'true']);
+    const args = JSON.stringify(['assay', 'sandbox', ...flags, '--', 'true']);
     const program = `process.argv.splice(1, 9, ...${args});${makeLoader(JSON.stringify(dist), save)}`;
     const env = { ...process.env, NODE_OPTIONS: '' };
     spawnSync(process.execPath, ['-e', program], { env, stdio: 'ignore', timeout: 30_000 });

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { AssayError } from '../core/errors.ts';
 import { scopedTmpPath } from '../launch/scoped-tmp.ts';
@@ -30,27 +29,26 @@ export function readVariables(flags: Pick<PolicyFlags, 'workdir'>, tree: FileTre
         hint: 'Name an existing directory with --workdir',
       },
     );
-  const { uid, username, homedir } = readUser();
   const { HOME, USER } = process.env;
+  const uid = process.getuid?.() ?? 0;
   return {
     cwd: tree.realpath(asked) ?? asked,
-    home: HOME?.startsWith('/') ? HOME : homedir,
+    home: HOME?.startsWith('/') ? HOME : readUser(uid).homedir,
     tmpdir: scopedTmpPath(uid, process.pid),
-    user: USER ?? username,
+    // Few policies name the user, and the user database may be a long way off.
+    get user() {
+      return USER ?? readUser(uid).username;
+    },
   };
 }
 
 /** Asked for only when the environment does not say; an id without an entry in the user database is no error. */
-function readUser(): { uid: number; username: string; homedir: string } {
-  const uid = process.getuid?.() ?? 0;
-  const { HOME, USER } = process.env;
-  const unknown = { uid, username: USER ?? String(uid), homedir: NO_HOME };
-  if (HOME?.startsWith('/') && USER !== undefined) return unknown;
+function readUser(uid: number): { username: string; homedir: string } {
   try {
-    const { username, homedir } = userInfo();
-    return { uid, username, homedir: homedir.startsWith('/') ? homedir : NO_HOME };
+    const { username, homedir } = process.getBuiltinModule('node:os').userInfo();
+    return { username, homedir: homedir.startsWith('/') ? homedir : NO_HOME };
   } catch {
-    return unknown;
+    return { username: String(uid), homedir: NO_HOME };
   }
 }
 

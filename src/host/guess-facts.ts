@@ -1,5 +1,4 @@
 import { readFileSync, statSync } from 'node:fs';
-import { arch as nodeArch, release } from 'node:os';
 import { AssayError } from '../core/errors.ts';
 import { findCgroups } from './cgroups.ts';
 import type { Arch, Availability, HostFacts } from './facts.ts';
@@ -32,7 +31,7 @@ function parseRelease(text: string): [number, number] {
 }
 
 function readArch(): Arch {
-  const name = nodeArch();
+  const name = process.arch;
   if (name === 'x64' || name === 'arm64') return name;
   throw new AssayError(
     'E_BACKEND_UNAVAILABLE_UNENFORCEABLE',
@@ -49,12 +48,21 @@ function isFilePresent(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
+/** What uname says, from a file: node:os takes longer to load than everything else here. */
+function readKernelRelease(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim();
+  } catch {
+    return process.getBuiltinModule('node:os').release();
+  }
+}
+
 /**
  * The facts as a kernel of this version would have them. Cheap, so that a start costs nothing; where a guess is wrong
  * the helper says so before the program starts, and the plan is made again with what it found.
  */
 export function guessFacts(): HostFacts {
-  const kernel = release();
+  const kernel = readKernelRelease();
   const version = parseRelease(kernel);
   const landlock = LANDLOCK_SINCE.find(([major, minor]) => isAtLeast(version, major, minor));
   const namespace: Availability = isFilePresent('/proc/self/ns/user')

@@ -1,12 +1,12 @@
-import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import type { FileTree } from '../plan/file-tree.ts';
 
 function resolve(path: string): string | null {
   try {
     // Asking first is cheaper than an exception for a path that is not there.
-    return lstatSync(path, { throwIfNoEntry: false }) ? realpathSync.native(path) : null;
+    return existsSync(path) ? realpathSync.native(path) : null;
   } catch {
-    return null; // a dangling link, or a directory on the way that may not be searched
+    return null; // gone in between
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { escapeLiteral } from '../policy/glob.ts';
 import type { FsRule } from '../policy/policy.ts';
@@ -53,6 +53,7 @@ function toRule(path: string, text: string): FsRule {
 
 /** A repository may keep its hooks among its files, or link to them; then those are hooks, too, and protected. */
 export function findRepositoryRules(cwd: string): FsRule[] {
+  if (!existsSync(`${cwd}/.git`)) return [];
   const common = findCommonDir(cwd);
   const named = readHooksPath(readIfThere(`${common}/config`));
   const rules = listLinkTargets(`${common}/hooks`).map((path) =>

@@ -1,5 +1,4 @@
 import { lstatSync } from 'node:fs';
-import { constants } from 'node:os';
 import { AssayError } from '../core/errors.ts';
 import type { HostFacts, Namespace } from '../host/facts.ts';
 import { findBrokerRule } from '../plan/broker.ts';
@@ -9,7 +8,7 @@ import { makePlan, type Plan } from '../plan/make-plan.ts';
 import type { Recording } from '../plan/plan.ts';
 import type { FsRule, Policy, Variables } from '../policy/policy.ts';
 import { CgroupSet } from './cgroup.ts';
-import { describeErrno } from './errno.ts';
+import { describeErrno, nameErrno } from './errno.ts';
 import type { SetAside } from './git-aftermath.ts';
 import { performPlan } from './helper.ts';
 import type { HelperEnd, HelperReport, RefusalLine } from './report.ts';
@@ -81,18 +80,10 @@ const NAMESPACE_STEPS: Readonly<Record<string, readonly Namespace[]>> = {
   net: ['net'],
 };
 
-const { EPERM, EACCES, ENOSYS, EINVAL, ENOSPC, EUSERS, EOPNOTSUPP, EROFS } =
-  constants.errno as Record<string, number>;
-const REFUSED_BY_HOST: ReadonlySet<number | undefined> = new Set([
-  EPERM,
-  EACCES,
-  ENOSYS,
-  EINVAL,
-  ENOSPC,
-  EUSERS,
-  EOPNOTSUPP,
-  EROFS,
-]);
+/** ENOTSUP and EOPNOTSUPP are one number with two names. */
+const REFUSED_BY_HOST: ReadonlySet<string | undefined> = new Set(
+  'EPERM EACCES ENOSYS EINVAL ENOSPC EUSERS ENOTSUP EOPNOTSUPP EROFS'.split(' '),
+);
 
 /** The facts without what the helper has just found missing; null when the failure is no fact about the host. */
 export function correctFacts(host: HostFacts, report: HelperReport): HostFacts | null {
@@ -113,7 +104,7 @@ export function correctFacts(host: HostFacts, report: HelperReport): HostFacts |
   if (failed.step === 'pids' && host.hasPidMax) return { ...host, hasPidMax: false };
   if (failed.step === 'cgroup') return { ...host, cgroup: { version: 0, reason } };
   // A path that is gone or a full table is no fact about the host: it is an error, and nothing runs with less.
-  if (!REFUSED_BY_HOST.has(failed.errno)) return null;
+  if (!REFUSED_BY_HOST.has(nameErrno(failed.errno))) return null;
   const lost = NAMESPACE_STEPS[failed.step]?.filter((name) => host.namespaces[name].isAvailable);
   if (!lost?.length) return null;
   return {

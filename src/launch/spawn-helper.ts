@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import { AssayError } from '../core/errors.ts';
 
 /** A process that has been started; what of it is needed here. */
@@ -61,7 +60,11 @@ function spawnDirectly({ file, fd }: SpawnRequest): SpawnedHelper | undefined {
     detached: false,
   });
   if (error !== 0) return undefined; // child_process says what is wrong in words
-  return { ended, kill: (signal) => void handle.kill(constants.signals[signal]) };
+  const kill = (signal: NodeJS.Signals): void => {
+    const { constants } = process.getBuiltinModule('node:os');
+    handle.kill(constants.signals[signal]);
+  };
+  return { ended, kill };
 }
 
 function spawnAsDocumented({ file, fd }: SpawnRequest): SpawnedHelper {

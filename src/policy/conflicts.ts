@@ -1,4 +1,4 @@
-import { isLiteral, literalPrefix, matchPattern } from './glob.ts';
+import { isLiteral } from './glob.ts';
 import { canOverlap } from './overlap.ts';
 import type { FsRule, Policy } from './policy.ts';
 
@@ -7,10 +7,6 @@ export interface Conflict {
   /** Its effect is deny or protect. */
   readonly deny: FsRule;
   readonly allow: FsRule;
-  /** One of the two has a wildcard: what the rule refuses is not one place, and may not exist yet. */
-  readonly isGlob: boolean;
-  /** The refusing rule covers all that the other one grants, which then grants nothing of these rights. */
-  readonly isTotal: boolean;
 }
 
 /** Every pair of rules that both cover some path with some right in common. The system baseline counts too. */
@@ -23,14 +19,9 @@ export function findConflicts(policy: Pick<Policy, 'fs'>): Conflict[] {
   }
   const conflicts: Conflict[] = [];
   for (const deny of denies)
-    for (const allow of allows)
-      if (doConflict(deny, allow))
-        conflicts.push({
-          deny: deny.rule,
-          allow: allow.rule,
-          isGlob: !deny.isPlain || !allow.isPlain,
-          isTotal: matchPattern(deny.rule.pattern, literalPrefix(allow.rule.pattern)),
-        });
+    // Filtered first: stepping through all of them would allocate for each pair, and few pairs meet.
+    for (const allow of allows.filter((one) => doConflict(deny, one)))
+      conflicts.push({ deny: deny.rule, allow: allow.rule });
   return conflicts;
 }
 

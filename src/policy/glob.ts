@@ -43,6 +43,9 @@ function comparePattern(pattern: string, path: string): Relation {
 }
 
 export function matchPattern(pattern: string, path: string): boolean {
+  // Most patterns end in a name that is nowhere in the path.
+  const name = pattern.slice(pattern.lastIndexOf('/') + 1);
+  if (!path.includes(name) && !/[*?[\\]/.test(name)) return false;
   return comparePattern(pattern, path) === 'covers';
 }
 
