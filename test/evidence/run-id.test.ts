@@ -164,8 +164,14 @@ describe('computeRunId()', () => {
     [
       'everything else',
       {
-        ...{ seed: 9, firstPid: 777_000, startMs: Date.UTC(2031, 0, 1), uid: 501, user: 'jo' },
-        ...{ home: '/data/homes/jo', cwd: '/mnt/disk/jo/p', tmpdir: '/tmp/z' },
+        seed: 9,
+        firstPid: 777_000,
+        startMs: Date.UTC(2031, 0, 1),
+        uid: 501,
+        user: 'jo',
+        home: '/data/homes/jo',
+        cwd: '/mnt/disk/jo/p',
+        tmpdir: '/tmp/z',
       },
     ],
   ])('is the same for %s', (_, change) => {

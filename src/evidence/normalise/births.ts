@@ -4,7 +4,8 @@ import type { RunRecord } from '../run-record.ts';
 /** Which names came into being in the run, and which of them are gone again. Never depends on the order of events. */
 export interface Births {
   /** Made in the run, or tried to be made. */
-  readonly born: ReadonlySet<string>;
+  readonly isBorn: (path: string) => boolean;
+  readonly listBorn: () => Iterable<string>;
   /** Made in the run: of these a failed probe says nothing new. */
   readonly made: ReadonlySet<string>;
   readonly gone: ReadonlySet<string>;
@@ -44,15 +45,23 @@ export function findBirths(record: RunRecord): Births {
     const state = record.finalStates.get(path);
     if (state === undefined ? removed.has(path) : state === 'absent') gone.add(path);
   }
-  const born = new Set(made);
   for (const path of tried) {
     const state = record.finalStates.get(path);
-    // It was there all the time.
-    if (made.has(path) || state === 'same' || state === 'changed') continue;
-    born.add(path);
-    gone.add(path);
+    // Made after all, or there all the time.
+    if (made.has(path) || state === 'same' || state === 'changed') tried.delete(path);
+    else gone.add(path);
   }
-  return { born, made, gone, directories, renamedTo };
+  return {
+    isBorn: (path) => made.has(path) || tried.has(path),
+    *listBorn() {
+      yield* made;
+      yield* tried;
+    },
+    made,
+    gone,
+    directories,
+    renamedTo,
+  };
 }
 
 function noteEvent(draft: Draft, event: Event): void {

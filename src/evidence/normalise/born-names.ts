@@ -10,10 +10,11 @@ import { escapeLiteral } from './places.ts';
 import type { Places } from './places.ts';
 import { maskSiblings } from './siblings.ts';
 import { splitPath } from './split-path.ts';
-import { collectVocabulary } from './vocabulary.ts';
+import { findLastingTokens, listCandidates } from './vocabulary.ts';
 
-/** The last component of every path born in the run. */
+/** The last components of paths born in the run. */
 export interface BornNames {
+  /** By path, where it differs from the name as it is written. */
   readonly forms: ReadonlyMap<string, string>;
   /** Paths whose own name was masked, with the rules that did it. */
   readonly masked: ReadonlyMap<string, readonly string[]>;
@@ -23,7 +24,7 @@ export interface BornNames {
   maskText(text: string, path: string): string;
 }
 
-const MIN_FOUND_AGAIN = 6;
+export const MIN_FOUND_AGAIN = 6;
 
 export function maskBornNames(
   record: RunRecord,
@@ -49,18 +50,24 @@ export function maskBornNames(
   }
 
   const loosePaths: string[] = [];
-  for (const path of births.born) {
+  for (const path of births.listBorn()) {
     if (isLoose(path)) {
       loosePaths.push(path);
       continue;
     }
     const { directory, name } = splitPath(path);
     const plain = places.replaceInName(escapeLiteral(name));
-    forms.set(path, masks.apply(plain, directory, noteFor(path)));
+    const form = masks.apply(plain, directory, noteFor(path));
+    if (form !== plain) forms.set(path, form);
   }
-  // Only now: what names that stay are made of decides what is odd in the others.
   const dictionary = makeDictionary();
-  const vocabulary = collectVocabulary({ record, lastingForms: forms, isLoose });
+  // Only now: what names that stay are made of decides what is odd in the others.
+  const vocabulary = findLastingTokens({
+    record,
+    candidates: listCandidates(loosePaths, dictionary),
+    lastingForms: forms,
+    isLoose,
+  });
 
   function maskPassing(path: string): string {
     const { directory, name } = splitPath(path);

@@ -13,24 +13,30 @@ export interface CanonicalLine {
   readonly digest?: string | undefined;
 }
 
-/** A set of lines, given out in an order that depends on nothing but the lines. */
-export class LineSet {
-  readonly #lines = new Map<string, CanonicalLine>();
-
-  add(line: CanonicalLine): void {
-    const key = keyOf(line);
-    if (!this.#lines.has(key)) this.#lines.set(key, line);
-  }
-
-  sorted(): readonly CanonicalLine[] {
-    const keys = [...this.#lines.keys()].sort();
-    return keys.map((key) => this.#lines.get(key)).filter((line) => line !== undefined);
-  }
+/** Each line once, in an order that depends on nothing but the lines. */
+export function sortLines(lines: readonly CanonicalLine[]): readonly CanonicalLine[] {
+  const sorted = lines.toSorted(compareLines);
+  return sorted.filter((line, at) => {
+    const before = sorted[at - 1];
+    return before === undefined || compareLines(before, line) !== 0;
+  });
 }
 
-/** Injective: no part can hold a NUL, and an absent part differs from an empty one. */
-function keyOf({ op, path, target, outcome, program, refusedBy, digest }: CanonicalLine): string {
-  return [op, path, target, outcome, program, refusedBy, digest]
-    .map((part) => (part === undefined ? '' : `=${part}`))
-    .join('\0');
+function compareLines(a: CanonicalLine, b: CanonicalLine): number {
+  return (
+    compareTexts(a.op, b.op) ||
+    compareTexts(a.path, b.path) ||
+    compareTexts(a.target, b.target) ||
+    compareTexts(a.outcome, b.outcome) ||
+    compareTexts(a.program, b.program) ||
+    compareTexts(a.refusedBy, b.refusedBy) ||
+    compareTexts(a.digest, b.digest)
+  );
+}
+
+/** By UTF-16 code units; what is absent comes first. */
+function compareTexts(a: string | undefined, b: string | undefined): number {
+  if (a === b) return 0;
+  if (a === undefined) return -1;
+  return b === undefined || a > b ? 1 : -1;
 }

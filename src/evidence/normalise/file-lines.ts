@@ -7,10 +7,9 @@ import { systemClassOf } from './special-paths.ts';
 export interface FileLineContext {
   readonly names: Names;
   readonly births: Births;
-  /** General forms of what was made in the run. */
-  readonly madeForms: ReadonlySet<string>;
-  /** Paths that were opened in the run, as seen inside. */
-  readonly openedPaths: ReadonlySet<string>;
+  isMade(path: string, form: string): boolean;
+  /** The file that a file belongs to, if it is one that comes and goes with another. */
+  findMain(path: string): string | undefined;
   findWalk(path: string, outcome: string): string | undefined;
   addSystemRead(line: CanonicalLine): void;
 }
@@ -67,7 +66,7 @@ function isChance(event: FileEvent, line: CanonicalLine, context: FileLineContex
   const { op, outcome } = event;
   if (outcome === 'EINTR') return true;
   if (op === 'read' && line.path === line.program) return true;
-  if (!context.madeForms.has(line.path)) return false;
+  if (!context.isMade(event.path, line.path)) return false;
   if (outcome === 'ENOENT') return true;
   if (outcome === 'EEXIST') return !MAKING.has(op);
   if (op === 'chown' && outcome === 'EPERM') return true;
@@ -90,37 +89,25 @@ function foldRead(
   return { ...line, path: `${systemClass}/**`, outcome: '*' };
 }
 
-const DATABASE_SIDE = /^(.*\.(?:sqlite3?|db3?|s3db))-(?:wal|shm|journal)$/s;
-const UNNAMED_SIDE = /^(.+)-(?:wal|shm)$/s;
-const GIT_INDEX_LOCK =
-  /^(.*\/(?:\.git|[^/]+\.git|\.git\/(?:worktrees|modules)\/.+)\/index)\.lock$/s;
-
 /** Files that belong to another one, and come and go as their program sees fit. */
 function foldSideFile(
   event: FileEvent,
   line: CanonicalLine,
   context: FileLineContext,
 ): CanonicalLine | undefined {
-  const main = findMain(event.path, context);
+  const main = context.findMain(event.path);
   if (main === undefined) return undefined;
   const path = context.names.pathOf(main);
   const op = event.op === 'read' ? 'read' : 'write';
   return { op, path, outcome: 'ok', program: line.program };
 }
 
-function findMain(path: string, { openedPaths }: FileLineContext): string | undefined {
-  const named = DATABASE_SIDE.exec(path)?.[1] ?? GIT_INDEX_LOCK.exec(path)?.[1];
-  if (named !== undefined) return named;
-  const main = UNNAMED_SIDE.exec(path)?.[1];
-  return main !== undefined && openedPaths.has(main) ? main : undefined;
-}
-
 /** To find made what one wanted to make is as good as having made it. */
 function settle(
-  { op }: FileEvent,
+  { op, path }: FileEvent,
   line: CanonicalLine,
-  { madeForms }: FileLineContext,
+  context: FileLineContext,
 ): CanonicalLine {
-  const isFound = line.outcome === 'EEXIST' && MAKING.has(op) && madeForms.has(line.path);
+  const isFound = line.outcome === 'EEXIST' && MAKING.has(op) && context.isMade(path, line.path);
   return isFound ? { ...line, outcome: 'ok' } : line;
 }

@@ -18,7 +18,7 @@ export function makeIdentityMask(
   /** One of many that are counted: `part-0`, `part-1`. */
   function isCounted(name: string, directory: string): boolean {
     return [uid + 1, uid - 1].some((next) =>
-      births.born.has(`${directory}/${name.replace(number, String(next))}`),
+      births.isBorn(`${directory}/${name.replace(number, String(next))}`),
     );
   }
 

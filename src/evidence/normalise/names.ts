@@ -1,6 +1,6 @@
 import type { RunRecord } from '../run-record.ts';
 import type { Births } from './births.ts';
-import { maskBornNames } from './born-names.ts';
+import { maskBornNames, MIN_FOUND_AGAIN } from './born-names.ts';
 import { findDateDirectories, findObjectStores } from './dated-directories.ts';
 import { makeRangeTest, makeStrictMasks, MASK, mergeMasks } from './masks.ts';
 import { escapeLiteral } from './places.ts';
@@ -23,8 +23,8 @@ export function makeNames(record: RunRecord, births: Births, places: Places): Na
   const born = maskBornNames(record, { births, places, masks });
   const maskAgain = makeAgainMask(born.maskedParts);
   const special = makeSpecialPaths(makeRangeTest(record.pids));
-  const dateDirectories = findDateDirectories(births.born, masks);
-  const objectStores = findObjectStores(births.born);
+  const dateDirectories = findDateDirectories(births.listBorn(), masks);
+  const objectStores = findObjectStores(births.listBorn());
   const ancestors = nameAncestors(places);
 
   function nameOf(path: string): string {
@@ -34,15 +34,23 @@ export function makeNames(record: RunRecord, births: Births, places: Places): Na
     return maskAgain(born.forms.get(path) ?? places.replaceInName(escapeLiteral(name)));
   }
 
+  /** Of directories only: most other paths are asked for once or twice. */
   const forms = new Map<string, string>(places.tokens);
   forms.set('', '');
+  function directoryFormOf(path: string): string {
+    let form = forms.get(path);
+    if (form === undefined) {
+      form = formOf(path);
+      forms.set(path, form);
+    }
+    return form;
+  }
+
   function formOf(path: string): string {
     const known = forms.get(path);
     if (known !== undefined) return known;
     const at = path.lastIndexOf('/');
-    const form = at < 0 ? nameOf(path) : `${formOf(path.slice(0, at))}/${nameOf(path)}`;
-    forms.set(path, form);
-    return form;
+    return at < 0 ? nameOf(path) : `${directoryFormOf(path.slice(0, at))}/${nameOf(path)}`;
   }
 
   function pathOf(path: string, requested?: string): string {
@@ -64,7 +72,6 @@ const WORD_RUN = /[0-9A-Za-z_]+(?:-[0-9A-Za-z_]+)*/g;
 
 /** A part that was masked once is masked wherever else it stands. */
 function makeAgainMask(maskedParts: ReadonlySet<string>): (name: string) => string {
-  const known = new Map<string, string>();
   const maskRun = (run: string): string => {
     if (maskedParts.has(run)) return MASK;
     if (!run.includes('-')) return run;
@@ -72,13 +79,8 @@ function makeAgainMask(maskedParts: ReadonlySet<string>): (name: string) => stri
     return parts.join('-');
   };
   return (name) => {
-    if (maskedParts.size === 0 || name.includes(MASK)) return name;
-    let form = known.get(name);
-    if (form === undefined) {
-      form = mergeMasks(name.replace(WORD_RUN, maskRun));
-      known.set(name, form);
-    }
-    return form;
+    if (maskedParts.size === 0 || name.length < MIN_FOUND_AGAIN || name.includes(MASK)) return name;
+    return mergeMasks(name.replace(WORD_RUN, maskRun));
   };
 }
 

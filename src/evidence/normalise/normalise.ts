@@ -2,15 +2,17 @@ import type { Decision, Event } from '../../observe/event.ts';
 import type { RunRecord } from '../run-record.ts';
 import { findBirths } from './births.ts';
 import type { Births } from './births.ts';
-import { LineSet } from './canonical-line.ts';
+import { sortLines } from './canonical-line.ts';
 import type { CanonicalLine } from './canonical-line.ts';
 import { makeFileLine } from './file-lines.ts';
+import { MASK } from './masks.ts';
 import { makeNames } from './names.ts';
 import type { Names } from './names.ts';
 import { connectOutcomeOf, makeEndpointNamer } from './network-lines.ts';
 import { makePlaces } from './places.ts';
 import type { Places } from './places.ts';
 import { makeProgramLines, makeSearchTest } from './program-lines.ts';
+import { makeMainFinder } from './side-files.ts';
 import { makeWalkFinder } from './walks.ts';
 
 export { NORMALISATION_RULES } from './rules.ts';
@@ -49,8 +51,8 @@ export function normalise(record: RunRecord): Normalised {
     pathOf: (path) => names.pathOf(path),
     textOf: places.replaceInText,
     command: record.command.map(places.replaceInText),
-    lines: lines.sorted(),
-    systemReads: systemReads.sorted(),
+    lines: sortLines(lines),
+    systemReads: sortLines(systemReads),
     degradations: listDegradations(record, places),
     folded: countFolded(names),
   };
@@ -65,9 +67,9 @@ interface Parts {
 function makeLines(
   record: RunRecord,
   { places, births, names }: Parts,
-): { lines: LineSet; systemReads: LineSet } {
-  const lines = new LineSet();
-  const systemReads = new LineSet();
+): { lines: CanonicalLine[]; systemReads: CanonicalLine[] } {
+  const lines: CanonicalLine[] = [];
+  const systemReads: CanonicalLine[] = [];
   const images = new Map(record.programs.map(({ id, image }) => [id, names.pathOf(image)]));
   const imageOf = (program: number): string =>
     program === 0 ? 'assay' : (images.get(program) ?? 'unknown');
@@ -78,9 +80,9 @@ function makeLines(
     names,
     births,
     findWalk,
-    madeForms: new Set(Array.from(births.made, (path) => names.pathOf(path))),
-    openedPaths: listOpened(record),
-    addSystemRead: (line: CanonicalLine) => systemReads.add(line),
+    isMade: makeMadeTest(births, names),
+    findMain: makeMainFinder(record),
+    addSystemRead: (line: CanonicalLine) => void systemReads.push(line),
   };
 
   function lineOf(event: Event): CanonicalLine | undefined {
@@ -108,11 +110,11 @@ function makeLines(
 
   for (const event of record.events) {
     const line = lineOf(event);
-    if (line !== undefined) lines.add(line);
+    if (line !== undefined) lines.push(line);
   }
-  for (const line of makeProgramLines(record, names, births, imageOf)) lines.add(line);
+  for (const line of makeProgramLines(record, names, births, imageOf)) lines.push(line);
   for (const { op, directory, outcome, program, digest } of record.overflow)
-    lines.add({
+    lines.push({
       op: `overflow ${op}`,
       path: names.pathOf(directory),
       outcome,
@@ -122,11 +124,14 @@ function makeLines(
   return { lines, systemReads };
 }
 
-function listOpened({ events }: RunRecord): ReadonlySet<string> {
-  const opened = new Set<string>();
-  for (const event of events)
-    if (event.kind === 'file' && event.outcome === 'ok') opened.add(event.path);
-  return opened;
+/** Made in the run under this name or, since the name was made up, under another one of that form. */
+function makeMadeTest(births: Births, names: Names): (path: string, form: string) => boolean {
+  const maskedForms = new Set<string>();
+  for (const path of births.made) {
+    const form = names.pathOf(path);
+    if (form.includes(MASK)) maskedForms.add(form);
+  }
+  return (path, form) => births.made.has(path) || maskedForms.has(form);
 }
 
 /**

@@ -35,7 +35,7 @@ export function* makeProgramLines(
  * may hold its directory or the time, and is known by its name; but a name that is masked needs something instead.
  */
 function isTelling({ image }: Program, path: string, births: Births): boolean {
-  if (!births.born.has(image)) return OWN_PLACE.test(path);
+  if (!births.isBorn(image)) return OWN_PLACE.test(path);
   return splitPath(path).name.includes(MASK);
 }
 

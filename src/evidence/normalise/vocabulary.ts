@@ -1,25 +1,46 @@
 import type { RunRecord } from '../run-record.ts';
+import type { Dictionary } from './dictionary.ts';
 import { listTokens } from './loose.ts';
 import { splitPath } from './split-path.ts';
 
+/** Tokens of passing names that could be random ones. */
+export function listCandidates(
+  paths: readonly string[],
+  dictionary: Dictionary,
+): ReadonlySet<string> {
+  const candidates = new Set<string>();
+  for (const path of paths)
+    for (const token of listTokens(splitPath(path).name))
+      if (!dictionary.isWordy(token)) candidates.add(token);
+  return candidates;
+}
+
 interface Sources {
   readonly record: RunRecord;
-  /** By path: the form of names born in the run that stay. */
+  readonly candidates: ReadonlySet<string>;
+  /** By path: the form of names born in the run that stay, where it is another. */
   readonly lastingForms: ReadonlyMap<string, string>;
   readonly isLoose: (path: string) => boolean;
 }
 
-/** Tokens of names that stay, whether the run made them or found them: nobody made these up for the moment. */
-export function collectVocabulary(sources: Sources): ReadonlySet<string> {
-  const vocabulary = new Set<string>();
+/** Those that also stand in a name that stays, whether the run made it or found it: nobody made these up. */
+export function findLastingTokens(sources: Sources): ReadonlySet<string> {
+  const { candidates, lastingForms } = sources;
+  const found = new Set<string>();
+  if (candidates.size === 0) return found;
   const seen = new Set<string>();
-  for (const path of listLastingPaths(sources))
-    for (let at = path; at !== '' && !seen.has(at); at = splitPath(at).directory) {
+  const look = (path: string): void => {
+    for (const token of listTokens(lastingForms.get(path) ?? splitPath(path).name))
+      if (candidates.has(token)) found.add(token);
+  };
+  for (const path of listLastingPaths(sources)) {
+    look(path);
+    for (let at = splitPath(path).directory; !seen.has(at); at = splitPath(at).directory) {
       seen.add(at);
-      for (const token of listTokens(sources.lastingForms.get(at) ?? splitPath(at).name))
-        vocabulary.add(token);
+      look(at);
     }
-  return vocabulary;
+  }
+  return found;
 }
 
 function* listLastingPaths({ record, isLoose }: Sources): Iterable<string> {

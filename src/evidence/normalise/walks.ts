@@ -12,20 +12,38 @@ export function makeWalkFinder(
   record: RunRecord,
   { cwd, ancestors }: Places,
 ): (path: string, outcome: string) => string | undefined {
-  const probed = new Set<string>();
-  for (const event of record.events)
-    if (event.kind === 'exec' || (event.kind === 'file' && event.op === 'read'))
-      probed.add(event.path);
   const [parent = '/'] = ancestors;
 
-  return (path, outcome) => {
+  /** What was looked for above the working directory, from the directory on. */
+  function relativeOf(path: string, outcome: string): string | undefined {
     if (!MISSING.has(outcome) || cwd === '' || path.startsWith(`${cwd}/`)) return undefined;
     const above = ancestors.find((ancestor) => path.startsWith(withSlash(ancestor)));
-    if (above === undefined) return undefined;
-    const relative = path.slice(withSlash(above).length);
-    const isWalk = [cwd, parent, '/'].every((start) => probed.has(withSlash(start) + relative));
+    return above === undefined ? undefined : path.slice(withSlash(above).length);
+  }
+
+  function placesOf(relative: string): readonly string[] {
+    return [cwd, parent, '/'].map((start) => withSlash(start) + relative);
+  }
+
+  const wanted = new Set<string>();
+  for (const { path, outcome } of listProbes(record)) {
+    const relative = relativeOf(path, outcome);
+    if (relative !== undefined) for (const place of placesOf(relative)) wanted.add(place);
+  }
+  const probed = new Set<string>();
+  for (const { path } of listProbes(record)) if (wanted.has(path)) probed.add(path);
+
+  return (path, outcome) => {
+    const relative = relativeOf(path, outcome);
+    if (relative === undefined) return undefined;
+    const isWalk = placesOf(relative).every((place) => probed.has(place));
     return isWalk ? escapeLiteral(relative) : undefined;
   };
+}
+
+function* listProbes({ events }: RunRecord): Iterable<{ path: string; outcome: string }> {
+  for (const event of events)
+    if (event.kind === 'exec' || (event.kind === 'file' && event.op === 'read')) yield event;
 }
 
 function withSlash(directory: string): string {
