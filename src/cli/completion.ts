@@ -26,6 +26,7 @@ function findCandidates(value: string | undefined, { presets }: CompletionNames)
     case 'PATH':
     case 'PATTERN':
     case 'PATH|HOST':
+    case 'EVIDENCE':
     case 'TARGET':
       return 'files';
     case 'DIR':

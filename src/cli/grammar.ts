@@ -78,6 +78,10 @@ export const COMMANDS = {
   },
   'policy presets': { flags: JSON_SWITCH, positional: { name: 'NAME', min: 0, max: 1 } },
   'policy schema': { flags: {} },
+  'policy suggest': {
+    flags: { json: {}, output: { short: 'o', value: 'FILE' } },
+    positional: { name: 'EVIDENCE', min: 1, max: Infinity },
+  },
   doctor: { flags: JSON_SWITCH },
   selftest: {
     flags: {

@@ -139,6 +139,18 @@ export const TEXTS: Texts = {
     flags: {},
     examples: [{ line: 'assay policy schema > assay.schema.json', why: 'Point your editor at it' }],
   },
+  'policy suggest': {
+    summary: 'Make one policy under which recorded runs pass',
+    flags: {
+      json: JSON_OUT,
+      output: { group: 'Output', help: 'Write to this file instead of standard output' },
+    },
+    notes: ['Evidence that was changed after the run is refused with exit 2.'],
+    examples: [
+      { line: 'assay policy suggest run.profile.evidence.yaml', why: 'From one run' },
+      { line: 'assay policy suggest *.evidence.yaml -o policy.yaml', why: 'From several' },
+    ],
+  },
   doctor: {
     summary: 'Say what this machine can enforce, and what to do about the rest',
     flags: { json: JSON_OUT },

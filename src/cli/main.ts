@@ -16,6 +16,8 @@ async function findRun(command: string): Promise<Run> {
       return (await import('./commands/policy-presets.ts')).run;
     case 'policy schema':
       return (await import('./commands/policy-schema.ts')).run;
+    case 'policy suggest':
+      return (await import('./commands/policy-suggest.ts')).run;
     case 'doctor':
       return (await import('./commands/doctor.ts')).run;
     case 'selftest':

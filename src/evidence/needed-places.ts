@@ -14,8 +14,8 @@ export interface Placer {
   place(path: string): Place;
 }
 
-/** Bytes that are not text, or a secret that was taken out: no entry of a policy can name them. */
-const UNSPEAKABLE = /\\(?:\\|x[89a-f][0-9a-f])|\[redacted\]/;
+/** Bytes that are not text, a secret that was taken out, white space at the end: no entry of a policy can name them. */
+const UNSPEAKABLE = /\\(?:\\|x[89a-f][0-9a-f])|\[redacted\]|\s$/;
 
 export function makePlacer(events: readonly Event[]): Placer {
   const moving = findMoving(events);

@@ -126,13 +126,7 @@ class NeedCollector {
       exec: fold('exec', READ_FOLD),
       names: [...this.#names.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one),
       moves: [...this.#moves.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one),
-      configuration: shown(
-        foldPlaces(this.#protected, {
-          count: READ_FOLD,
-          isDeep: false,
-          isBroad: (path) => this.#configuration.find(path) === undefined,
-        }),
-      ),
+      configuration: shown(this.#foldConfiguration()),
       unix: shown(this.#unix),
       listed: shown(this.#listed),
       used: {
@@ -195,6 +189,21 @@ class NeedCollector {
     while (this.#input.pathOf(named).includes('<*>'))
       named = named.slice(0, named.lastIndexOf('/'));
     if (this.#configuration.find(named) !== undefined) this.#protected.add(named);
+  }
+
+  #foldConfiguration(): Set<string> {
+    const folded = foldPlaces(this.#protected, {
+      count: READ_FOLD,
+      isDeep: false,
+      isBroad: (path) => this.#configuration.find(path) === undefined,
+    });
+    const named = new Set(folded);
+    // Where a name lifts protection, it comes back for protected names further down.
+    for (const path of this.#protected)
+      for (let at = path; at !== ''; at = at.slice(0, at.lastIndexOf('/')))
+        if (named.has(at) && this.#configuration.find(path.slice(at.length)) !== undefined)
+          named.add(path);
+    return named;
   }
 
   #isInWorkspace(path: string): boolean {

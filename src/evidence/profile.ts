@@ -11,7 +11,7 @@ import {
   type Evidence,
   type EvidenceContent,
 } from './evidence.ts';
-import { findBirths } from './normalise/births.ts';
+import { makePlacer } from './needed-places.ts';
 import { normalise, type Normalised } from './normalise/normalise.ts';
 import { NORMALISATION_RULES } from './normalise/rules.ts';
 import { makeRunFacts } from './run-facts.ts';
@@ -55,8 +55,8 @@ export function makeEvidence(record: RunRecord, options: EvidenceOptions): Evide
 }
 
 function makeBirthTest(record: RunRecord): (path: string) => boolean {
-  const { born } = findBirths(record);
-  return (path) => born.has(path);
+  const placer = makePlacer(record.events);
+  return (path) => placer.place(path).isNew;
 }
 
 interface ContentInput {

@@ -42,7 +42,7 @@ describe('in bash', () => {
     const first = new Set(Object.keys(COMMANDS).map((name) => name.split(' ', 1).join()));
     expect(complete('')).toEqual([...first].sort());
     expect(complete('sa')).toEqual(['sandbox']);
-    expect(complete('policy', '')).toEqual(['check', 'explain', 'presets', 'schema']);
+    expect(complete('policy', '')).toEqual(['check', 'explain', 'presets', 'schema', 'suggest']);
     expect(complete('policy', 'e')).toEqual(['explain']);
   });
 
