@@ -18,7 +18,7 @@ export interface BornNames {
   readonly forms: ReadonlyMap<string, string>;
   /** Paths whose own name was masked, with the rules that did it. */
   readonly masked: ReadonlyMap<string, readonly string[]>;
-  /** Parts that were masked, but for short ones, which would be found again where they mean something else. */
+  /** Parts that were masked; not short ones, numbers and dates, which are found again where they mean something else. */
   readonly maskedParts: ReadonlySet<string>;
   /** Masks the text of a symbolic link as if it were a name at `path`. */
   maskText(text: string, path: string): string;
@@ -44,7 +44,8 @@ export function maskBornNames(
 
   function noteFor(path: string): NoteMask {
     return (rule, part) => {
-      if (part.length >= MIN_FOUND_AGAIN) maskedParts.add(part);
+      if (part.length >= MIN_FOUND_AGAIN && rule !== 'pid' && rule !== 'stamp')
+        maskedParts.add(part);
       tell(path, rule);
     };
   }

@@ -94,7 +94,7 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   {
     name: 'again',
     appliesTo: 'every name',
-    does: 'a part of six characters or more that was masked in one name is masked in all',
+    does: 'a part of six characters or more that was masked in one name, other than as a date or a process number, is masked in all',
     hides: 'a lasting name that contains a random part of a passing one',
   },
   {
