@@ -155,16 +155,16 @@ export class EventColumns {
   }
 
   /** A number for each row that rows of one group share, and others hardly ever. */
-  hashGroups(grain: Grain): Uint32Array {
-    return Uint32Array.from({ length: this.#length }, (_, row) => {
+  hashGroups(grain: Grain, into: Uint32Array): Uint32Array {
+    for (let row = 0; row < this.#length; row++) {
       const start = this.#startOf(row);
       const chunk = this.#chunkOf(row);
       const end = endOfDirectory(chunk, start, start + (this.#pathBytes[row] ?? 0), grain.depth);
-      let hash = mix(this.#seed, this.#op[row] ?? 0);
-      hash = mix(hash, this.#errno[row] ?? 0);
+      let hash = mix(mix(this.#seed, this.#op[row] ?? 0), this.#errno[row] ?? 0);
       if (grain.isByProgram) hash = mix(hash, this.#program[row] ?? 0);
-      return hashBytes(hash, chunk, start, end);
-    });
+      into[row] = hashBytes(hash, chunk, start, end);
+    }
+    return into.subarray(0, this.#length);
   }
 
   /** Takes rows out and closes the gaps. */

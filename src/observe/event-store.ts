@@ -31,11 +31,18 @@ export class EventStore {
   readonly #options: EventStoreOptions;
   /** By the helper's number: row + 1, or -(fold + 1). */
   #ids = new Int32Array(1024);
+  /** By row, for the time that room is made: kept, since they are large and would have to be collected. */
+  readonly #hashes: Uint32Array;
+  readonly #order: Float64Array;
+  readonly #places: Int32Array;
 
   constructor(options: EventStoreOptions) {
     this.#options = options;
     this.#columns = new EventColumns({ maxRows: options.maxEvents, seed: options.seed });
     this.#folds = new Folds(options.digest);
+    this.#hashes = new Uint32Array(options.maxEvents);
+    this.#order = new Float64Array(options.maxEvents);
+    this.#places = new Int32Array(options.maxEvents);
   }
 
   /** Whether it was not known; of what belongs to a fold, that cannot be told. */
@@ -71,7 +78,9 @@ export class EventStore {
     return place !== 0;
   }
 
+  /** Gives every event up; counts cannot be set after it. */
   drain(visit: (event: StoredEvent) => void): void {
+    this.#ids = new Int32Array(0);
     this.#columns.drain(visit);
   }
 
@@ -95,16 +104,16 @@ export class EventStore {
     for (const grain of GRAINS) {
       const isLast = grain === COARSEST;
       if (this.#folds.count >= MAX_FOLDS && !isLast) continue;
-      const hashes = columns.hashGroups(grain);
-      const chosen = chooseGroups({ hashes, weigh, isLast });
+      const hashes = columns.hashGroups(grain, this.#hashes);
+      const chosen = chooseGroups({ hashes, order: this.#order, weigh, isLast });
       if (chosen) return this.#fold(grain, hashes, chosen);
     }
   }
 
   #fold(grain: Grain, hashes: Uint32Array, chosen: ReadonlySet<number>): void {
     // Where each row is now, in the terms of #ids.
-    const places = new Int32Array(this.#columns.length);
-    for (let row = 0; row < places.length; row++) {
+    const places = this.#places.fill(0);
+    for (let row = 0; row < hashes.length; row++) {
       if (!chosen.has(hashes[row] ?? 0)) continue;
       const event = this.#columns.read(row);
       const fold = this.#folds.open(event, grain);
@@ -126,15 +135,18 @@ export class EventStore {
 interface Choice {
   /** By row: its group. */
   readonly hashes: Uint32Array;
+  /** Room for as many numbers. */
+  readonly order: Float64Array;
   /** How much is won when a row is folded. */
   readonly weigh: (row: number) => number;
   readonly isLast: boolean;
 }
 
 /** The largest groups that together free as much as wanted; undefined when groups of this kind are too small. */
-function chooseGroups({ hashes, weigh, isLast }: Choice): ReadonlySet<number> | undefined {
+function chooseGroups({ hashes, order, weigh, isLast }: Choice): ReadonlySet<number> | undefined {
   // Hash and row in one number, since typed arrays of numbers are sorted fast and in little memory.
-  const rows = Float64Array.from(hashes, (hash, row) => hash * ROWS + row).sort();
+  hashes.forEach((hash, row) => (order[row] = hash * ROWS + row));
+  const rows = order.subarray(0, hashes.length).sort();
   const groups: { hash: number; weight: number }[] = [];
   let total = 0;
   for (let start = 0, end = 0; start < rows.length; start = end) {
