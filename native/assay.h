@@ -124,7 +124,7 @@ _Noreturn void run_keeper(struct plan *plan, struct keeper_pipes pipes);
 
 /* broker.c */
 struct broker;
-struct broker *broker_start(struct plan *plan, int listener);
+struct broker *broker_start(struct plan *plan, int listener, pid_t program);
 void broker_close_gate(struct broker *broker);
 void broker_finish(struct broker *broker);
 

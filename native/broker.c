@@ -199,7 +199,7 @@ static void start_receiver(struct broker *b, bool is_second) {
   if (pthread_create(&thread, NULL, receive_all, receiver)) die("broker", "cannot start");
 }
 
-struct broker *broker_start(struct plan *plan, int listener) {
+struct broker *broker_start(struct plan *plan, int listener, pid_t program) {
   struct broker *b = calloc(1, sizeof *b);
   struct stat proc;
   if (!b) die("broker", "out of memory");
@@ -211,7 +211,7 @@ struct broker *broker_start(struct plan *plan, int listener) {
   b->root_fd = open("/", O_PATH | O_CLOEXEC);
   index_rules(b);
   record_start(b);
-  if (plan->flags & PLAN_RECORD) programs_start(b);
+  if (plan->flags & PLAN_RECORD) programs_start(b, program);
   pthread_mutex_init(&b->lock, NULL);
   pthread_mutex_init(&b->names_lock, NULL);
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP); /* since 6.6 */

@@ -146,7 +146,7 @@ void note_hidden(struct broker *b, const char *path);
 uint64_t keyed_hash(const uint64_t key[2], const void *data, size_t len);
 
 /* programs.c */
-void programs_start(struct broker *b);
+void programs_start(struct broker *b, pid_t program);
 void identify(const struct request *r, bool is_new_image);
 void expect_exec(const struct request *r, const char *path, const char *requested);
 void programs_finish(struct broker *b);

@@ -251,7 +251,7 @@ _Noreturn void run_keeper(struct plan *plan, struct keeper_pipes pipes) {
     raise_open_files(); /* after the fork: the program keeps its own limit */
     int listener = receive_descriptor(pair[0]);
     if (listener < 0) _exit(125); /* the program's side has said why */
-    keeper.broker = broker_start(plan, listener);
+    keeper.broker = broker_start(plan, listener, keeper.program);
   }
   close(pair[0]);
   for (;;) {

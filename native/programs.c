@@ -288,10 +288,10 @@ void expect_exec(const struct request *r, const char *path, const char *requeste
   pthread_mutex_unlock(&table->lock);
 }
 
-void programs_start(struct broker *b) {
+void programs_start(struct broker *b, pid_t program) {
   struct program_table *table = calloc(1, sizeof *table);
   if (!table || getrandom(table->key, sizeof table->key, 0) != sizeof table->key) die_errno("record", "start");
-  table->own_layout = read_layout(table, getpid()); /* the program's own process has it until its first exec */
+  table->own_layout = read_layout(table, program); /* until its first exec it runs what we do */
   pthread_mutex_init(&table->lock, NULL);
   b->programs = table;
 }
