@@ -5,7 +5,7 @@ import type { RunRecord } from '../../src/evidence/run-record.ts';
 import { resolvePolicy } from '../../src/policy/combine.ts';
 import { OPTIONS, sampleProgram, sampleRecord } from '../evidence/sample-record.ts';
 
-type Sample = Parameters<typeof sampleRecord>[0];
+type Sample = NonNullable<Parameters<typeof sampleRecord>[0]>;
 
 const WORK = '/home/ada/work';
 
@@ -55,14 +55,14 @@ describe('makeReport()', () => {
         path: `${WORK}/x`,
         outcome: 'EACCES',
         decision: { rule: null, layer: 'kernel' },
-      } as Sample[0],
+      } as Sample[number],
       {
         kind: 'file',
         op: 'read',
         path: '/home/ada/.ssh/id_rsa',
         outcome: 'EACCES',
         decision: { rule: 'preset mcp-server-minimal fs.deny: ~/.ssh', layer: 'broker' },
-      } as Sample[0],
+      } as Sample[number],
     ]);
     expect(text).toContain('nothing allows it');
     expect(text).toContain('`allow it with --allow-write ./x`');

@@ -14,7 +14,7 @@ import { OPTIONS, sampleProgram, sampleRecord } from '../evidence/sample-record.
 const WORK = '/home/ada/work';
 const HOME = '/home/ada';
 
-type Sample = Parameters<typeof sampleRecord>[0];
+type Sample = NonNullable<Parameters<typeof sampleRecord>[0]>;
 
 function file(op: FileOp, path: string, more: object = {}): Sample[number] {
   return { kind: 'file', op, path, ...more } as Sample[number];

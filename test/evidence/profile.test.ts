@@ -7,7 +7,7 @@ import { makeEvidence } from '../../src/evidence/profile.ts';
 import type { RunRecord } from '../../src/evidence/run-record.ts';
 import { OPTIONS, sampleProgram, sampleRecord } from './sample-record.ts';
 
-type Sample = Parameters<typeof sampleRecord>[0];
+type Sample = NonNullable<Parameters<typeof sampleRecord>[0]>;
 
 /** The same in another directory. */
 function makeRun(cwd: string, more: Partial<RunRecord> = {}, tmpName = 'ccAb12Cd.o'): RunRecord {
@@ -43,9 +43,9 @@ describe('makeEvidence()', () => {
       { ...OPTIONS, assayVersion: '9.9.9', host: { kernel: '5.10' } },
     );
     const { digest: _, run, ...content } = evidence;
-    const { digest: __, run: otherRun, ...otherContent } = other;
+    const { digest: otherDigest, run: otherRun, ...otherContent } = other;
     expect(otherContent).toEqual(content);
-    expect(other.digest).toBe(evidence.digest);
+    expect(otherDigest).toBe(evidence.digest);
     expect(otherRun.digest).not.toBe(run.digest);
   });
 
@@ -95,7 +95,13 @@ describe('makeEvidence()', () => {
   it('shows what a missing layer costs', () => {
     const layers = [{ layer: 'landlock', status: 'enforced', reason: '' }];
     const { controls } = evidenceOf(
-      [{ kind: 'degradation', rule: 'fs.deny: ~/.ssh', reason: 'needs the broker' } as Sample[0]],
+      [
+        {
+          kind: 'degradation',
+          rule: 'fs.deny: ~/.ssh',
+          reason: 'needs the broker',
+        } as Sample[number],
+      ],
       { layers },
     );
     expect(controls.writes).toMatchObject({
