@@ -184,12 +184,12 @@ static struct due_exec **find_due(struct program_table *table, pid_t tid) {
   return NULL;
 }
 
-static void note_failed_exec(const struct request *r, const struct due_exec *due) {
+static void note_exec(const struct request *r, const struct due_exec *due, int error) {
   if (!due->program) return; /* assay's own search for the command */
   struct attempt attempt = {.program = due->program, .pidfd = -1};
   struct request of_exec = {.broker = r->broker, .attempt = &attempt};
   snprintf(attempt.requested, sizeof attempt.requested, "%s", due->requested);
-  record_fact(&of_exec, (struct fact){.op = "exec", .path = due->path, .error = -1, .basis = FACT_OBSERVED});
+  record_fact(&of_exec, (struct fact){.op = "exec", .path = due->path, .error = error, .basis = FACT_OBSERVED});
 }
 
 static uint32_t start_program(const struct request *r, uint64_t layout, const struct due_exec *due) {
@@ -203,6 +203,7 @@ static uint32_t start_program(const struct request *r, uint64_t layout, const st
   struct program *p = find_program(b->programs, &found);
   if (!p) p = add_program(b, &found);
   p->starts++;
+  if (due) note_exec(r, due, 0);
   read_commands(b, p, r->tid);
   if (layout) keep_layout(b->programs, layout, p->id);
   return p->id;
@@ -223,7 +224,7 @@ static uint32_t find_out(const struct request *r, bool is_new_image) {
   is_new_image = is_new_image && due && due->group == r->tid;
   uint32_t program = layout && !is_new_image ? program_of_layout(table, layout) : 0;
   bool is_unchanged = due && layout == due->layout && !is_new_image, has_failed = is_unchanged && due->tid == r->tid;
-  if (has_failed) note_failed_exec(r, due);
+  if (has_failed) note_exec(r, due, -1);
   else if (!program && layout != table->own_layout) program = start_program(r, layout, due && due->group == r->tid ? due : NULL);
   if (has_failed || (due && !is_unchanged)) {
     free(due);

@@ -44,8 +44,8 @@ export function makeSearchTest(
   { events }: RunRecord,
   imageOf: (program: number) => string,
 ): (event: ExecEvent) => boolean {
-  const keyOf = ({ path, program }: ExecEvent): string =>
-    `${imageOf(program)}\0${splitPath(path).name}`;
+  const keyOf = ({ path, requested = path, program }: ExecEvent): string =>
+    `${imageOf(program)}\0${splitPath(requested).name}`;
   const found = new Set<string>();
   for (const event of events)
     if (event.kind === 'exec' && event.outcome === 'ok') found.add(keyOf(event));
