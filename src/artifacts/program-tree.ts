@@ -32,7 +32,7 @@ export function drawPrograms({ entries, run }: Evidence): string[] {
       ...(scripts.length > MAX_SCRIPTS
         ? [`and ${plural(scripts.length - MAX_SCRIPTS, 'more script')}`]
         : []),
-      ...(digests.length === 0 ? ['not hashed'] : []),
+      ...(digests.length === 0 ? ['made in the run, or not hashed'] : []),
     ];
     return `${code(image)}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
   };

@@ -69,5 +69,7 @@ function listNames(names: readonly string[]): string {
 function split(path: string): [directory: string, name: string] {
   const bare = path.endsWith('/') ? path.slice(0, -1) : path;
   const cut = bare.lastIndexOf('/');
+  // The workspace itself has nothing above it here.
+  if (cut < 0) return [bare, '.'];
   return [bare.slice(0, cut) || '/', path.slice(cut + 1)];
 }

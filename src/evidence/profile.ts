@@ -35,11 +35,12 @@ export interface EvidenceOptions {
 export function makeEvidence(record: RunRecord, options: EvidenceOptions): Evidence {
   const normalised = normalise(record);
   const id = computeRunId(record, normalised);
+  const isBorn = makeBirthTest(record);
   const entries = makeEntries({
     lines: normalised.lines,
     programs: record.programs,
     pathOf: (path) => normalised.pathOf(path),
-    isBorn: makeBirthTest(record),
+    isBorn,
   });
   const changes = findChanges(record);
   const shown = showChanges(changes, { normalised, entries, record });
@@ -50,7 +51,15 @@ export function makeEvidence(record: RunRecord, options: EvidenceOptions): Evide
     runId: id.runId,
     name: options.name,
   });
-  const run = makeRunFacts({ record, normalised, id, changes, isShown: shown.isShown, ...options });
+  const run = makeRunFacts({
+    record,
+    normalised,
+    id,
+    changes,
+    isShown: shown.isShown,
+    isBorn,
+    ...options,
+  });
   return { ...content, digest: digestOf(content), run: { ...run, digest: digestOf(run) } };
 }
 

@@ -19,6 +19,7 @@ export interface RunFactsInput {
   readonly changes: Changes;
   /** Whether the content of the evidence shows a changed path as it is. */
   readonly isShown: (path: string) => boolean;
+  readonly isBorn: (image: string) => boolean;
   readonly assayVersion: string;
   readonly host: Readonly<Record<string, string>>;
   readonly policy?: Pick<Policy, 'fs'> | undefined;
@@ -41,6 +42,7 @@ export function makeRunFacts(input: RunFactsInput): RunFacts {
     system_reads_digest: `sha256:${id.readsSystemDigest}`,
     hits: countHits(record.events, pathOf),
     starts: countStarts(record.programs, images),
+    built_digests: listBuilt(record.programs, input.isBorn),
     commands: listCommands(record.programs, images),
     masked: normalised.folded,
     real_changes: mapChanges(changes, (paths) => paths.filter((path) => !input.isShown(path))),
@@ -101,6 +103,16 @@ function countStarts(
     starts.set(image, (starts.get(image) ?? 0) + count);
   }
   return toRecord(starts, (count) => count);
+}
+
+function listBuilt(
+  programs: readonly Program[],
+  isBorn: (image: string) => boolean,
+): Record<string, string> {
+  const built = new Map<string, string>();
+  for (const { image, digest } of programs)
+    if (digest !== undefined && isBorn(image)) built.set(image, `sha256:${digest}`);
+  return toRecord(built, (digest) => digest);
 }
 
 function listCommands(
