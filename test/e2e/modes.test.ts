@@ -161,7 +161,16 @@ describeForEachPerson('modes', (person) => {
     });
   });
 
-  it('--dry-run blocks nothing', async () => {
+  it('--dry-run of what the policy allows ends as the program does', async () => {
+    const outcome = await runAssay({
+      place: makePlace(),
+      flags: ['--dry-run', '--preset', 'coding-agent'],
+      command: ['/bin/sh', '-c', 'echo x > new; exit 7'],
+    });
+    expect(outcome).toMatchObject({ code: 7, stderr: expect.stringContaining('no violations') });
+  });
+
+  it('--dry-run blocks nothing, and says what would be refused', async () => {
     const place = makePlace();
     place.write('home/secret', 'secret\n');
     const script = `cat ~/secret; echo x > .bashrc && echo x > ../outside && kill -0 ${process.ppid}; echo killed=$?; ls / | grep -c home; exit 0`;
@@ -170,10 +179,17 @@ describeForEachPerson('modes', (person) => {
       flags: ['--dry-run', '--deny', '~/secret'],
       command: ['/bin/sh', '-c', script],
     });
-    expect(outcome.code).toBe(0);
+    expect(outcome.code).toBe(4);
     expect(outcome.stdout).toContain('secret\n');
     expect(outcome.stderr).toContain('(Dry-Run)');
     expect(place.has('outside')).toBe(true);
+    const refused = outcome.stderr.match(/would refuse .*/g) ?? [];
+    expect(refused).toEqual([
+      `would refuse read ${place.at('home/secret')} (--deny, fs.deny: ~/secret)`,
+      expect.stringContaining(`would refuse create ${place.at('work/.bashrc')} (`),
+      `would refuse create ${place.at('outside')} (nothing allows it)`,
+      'would refuse read / (nothing allows it)',
+    ]);
     if (person.uid === 0) expect(outcome.stdout).toContain('killed=0');
   });
 
