@@ -12,18 +12,36 @@ import type { TracedProgram } from './strace.ts';
  * modified must have another content, inode or time (no invention). The same goes for permissions and owners, which
  * have a list of their own; there, a time that was set counts as well.
  */
-export function compareChanges(scanned: TreeChanges, evidence: Evidence): string[] {
+export function compareChanges(changes: TreeChanges, evidence: Evidence): string[] {
+  const scanned = foldLogs(changes);
   const { created, modified, removed, attributes } = evidence.changes;
-  const { rewritten } = scanned;
   const touched = [...modified, ...attributes];
   return [
     ...compareSets('created', scanned.created, keepWorkspace(created)),
     ...compareSets('removed', scanned.removed, keepWorkspace(removed)),
     ...findMisses('modified', scanned.modified, keepWorkspace(modified)),
-    ...findInventions('modified', [...scanned.modified, ...rewritten], keepWorkspace(modified)),
+    ...findInventions(
+      'modified',
+      [...scanned.modified, ...scanned.rewritten],
+      keepWorkspace(modified),
+    ),
     ...findMisses('attributes', scanned.attributes, keepWorkspace(touched)),
-    ...evidence.changes.unverified.map((path) => `not looked at: ${path}`),
+    ...evidence.run.unverified_changes.map((path) => `not looked at: ${path}`),
   ];
+}
+
+/** A record takes the log of an SQLite database for the database: whether it is left behind is a matter of luck. */
+function foldLogs(changes: TreeChanges): TreeChanges {
+  const fold = (paths: readonly string[]): string[] => [
+    ...new Set(paths.map((path) => path.replace(/(\.sqlite3?|\.db)-(?:wal|shm|journal)$/, '$1'))),
+  ];
+  return {
+    created: fold(changes.created),
+    removed: fold(changes.removed),
+    modified: fold(changes.modified),
+    rewritten: fold(changes.rewritten),
+    attributes: fold(changes.attributes),
+  };
 }
 
 const WORKSPACE = '${CWD}/';
@@ -60,7 +78,8 @@ function findInventions(
     .map((path) => `recorded as ${what}, but it is not: ${path}`);
 }
 
-const MASK = /<[a-z*]+>/;
+/** Something random, or the path of the workspace in one name, with dashes. */
+const MASK = /<[a-z*]+>|\$\{CWD-\}/;
 
 function isMasked(path: string): boolean {
   return MASK.test(path);

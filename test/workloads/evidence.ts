@@ -38,9 +38,16 @@ export function listEvidenceDifferences(first: Evidence, second: Evidence): stri
   const [mine, theirs] = [first, second].map((evidence) => new Set(toLines(evidence)));
   if (mine === undefined || theirs === undefined) return [];
   return [
-    ...[...mine].filter((line) => !theirs.has(line)).map((line) => `- ${line}`),
-    ...[...theirs].filter((line) => !mine.has(line)).map((line) => `+ ${line}`),
+    ...limit([...mine].filter((line) => !theirs.has(line)).map((line) => `- ${line}`)),
+    ...limit([...theirs].filter((line) => !mine.has(line)).map((line) => `+ ${line}`)),
   ];
+}
+
+const MOST_LINES = 12;
+
+function limit(lines: readonly string[]): string[] {
+  const rest = lines.length - MOST_LINES;
+  return rest > 0 ? [...lines.slice(0, MOST_LINES), `and ${rest} more`] : [...lines];
 }
 
 /** Each leaf on a line of its own, with the way to it. */

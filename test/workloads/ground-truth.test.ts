@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { findObstacle } from './availability.ts';
 import { compareChanges, comparePrograms, compareStarts } from './compare.ts';
-import { Copy } from './copy.ts';
+import { Copy, ORDINARY, SELF } from './copy.ts';
 import { runRecorded } from './evidence.ts';
 import { compareTrees, scanTree } from './scan.ts';
 import { runTraced } from './strace.ts';
@@ -19,7 +19,7 @@ describe('The record tells what really happened', () => {
     expect(traced.outcome.code, traced.outcome.stderr).toBe(workload.exitCode ?? 0);
     expect(traced.vanished).toEqual([]);
     for (const level of ['all', 'effects'] as const) {
-      using copy = new Copy({ workload });
+      using copy = new Copy({ workload, person: level === 'all' ? ORDINARY : SELF });
       const before = scanTree(copy.work);
       const { outcome, evidence } = await runRecorded({ copy, workload }, level);
       const changes = compareTrees(before, scanTree(copy.work));

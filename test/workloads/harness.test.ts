@@ -55,8 +55,9 @@ describe('listStarts()', () => {
       String.raw`11 execve("b\"\303\244", ["b"], 0x7 /* 5 vars */) = 0`,
       '10 clone(child_stack=NULL, flags=SIGCHLD) = 12',
       '12 execveat(5</opt>, "c", ["c"], NULL, 0) = 0',
+      '12 execve("/proc/self/exe", ["c"], 0x7 /* 5 vars */) = 0',
     ].join('\n');
-    const starts = ['/bin/sh', '/work/sub/a', '/else where/b"ä', '/opt/c'];
+    const starts = ['/bin/sh', '/work/sub/a', '/else where/b"ä', '/opt/c', '/opt/c'];
     expect(listStarts(log, '/work')).toEqual(starts);
   });
 });

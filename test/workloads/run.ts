@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { ASSAY } from '../e2e/run-assay.ts';
 import type { Clock } from './clock.ts';
-import type { Copy } from './copy.ts';
+import { type Copy, POLICY_FILE } from './copy.ts';
 import type { Workload } from './workload.ts';
 
 const PATH = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
@@ -45,12 +44,8 @@ export function runInside(
 
 /** The flags for a policy that lets the workload do its job, and not much more. */
 export function choosePolicy({ copy, workload }: RunOptions): string[] {
-  const { grants } = workload;
-  if (grants === undefined) return ['--preset', 'coding-agent'];
-  const policy = { api_version: 'assay/v1', extends: ['coding-agent'], fs: grants };
-  const file = join(copy.out, 'policy.json');
-  writeFileSync(file, JSON.stringify(policy), { mode: 0o644 });
-  return ['--policy', file];
+  if (workload.grants === undefined) return ['--preset', 'coding-agent'];
+  return ['--policy', join(copy.work, POLICY_FILE)];
 }
 
 async function start(

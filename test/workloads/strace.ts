@@ -41,18 +41,22 @@ export async function runTraced(options: RunOptions): Promise<TracedRun> {
  * the directory of its process, which it has from the process that made it unless it went elsewhere since.
  */
 export function listStarts(log: string, work: string): string[] {
-  const lines = joinInterrupted(log);
-  const directories = new Map<number, string>();
+  const processes = new Map<number, { readonly cwd: string; readonly image: string }>();
   const found: string[] = [];
-  for (const { pid, call, args, result } of lines) {
-    const cwd = directories.get(pid) ?? work;
+  for (const { pid, call, args, result } of joinInterrupted(log)) {
+    const self = processes.get(pid) ?? { cwd: work, image: '' };
     if (result === undefined || result < 0) continue;
-    if (call === 'execve') found.push(absolute(decodeText(args), cwd));
-    else if (call === 'execveat')
-      found.push(absolute(decodeText(args), decodeDirectory(args, cwd)));
-    else if (call === 'chdir') directories.set(pid, absolute(decodeText(args), cwd));
-    else if (call === 'fchdir') directories.set(pid, decodeDirectory(args, cwd));
-    else directories.set(result, cwd);
+    if (call === 'execve' || call === 'execveat') {
+      const directory = call === 'execve' ? self.cwd : decodeDirectory(args, self.cwd);
+      const path = absolute(decodeText(args), directory);
+      const image = path === '/proc/self/exe' ? self.image : path;
+      found.push(image);
+      processes.set(pid, { ...self, image });
+    } else if (call === 'chdir')
+      processes.set(pid, { ...self, cwd: absolute(decodeText(args), self.cwd) });
+    else if (call === 'fchdir')
+      processes.set(pid, { ...self, cwd: decodeDirectory(args, self.cwd) });
+    else processes.set(result, self);
   }
   return found;
 }
