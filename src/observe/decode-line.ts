@@ -44,7 +44,6 @@ const OTHER_LINES: ReadonlySet<string> = new Set([
   'end',
   'refused',
   'refusals',
-  'absent',
   'gitDir',
 ]);
 
@@ -105,7 +104,8 @@ export type Line =
   | CommandLine
   | { readonly type: 'event-counts' | 'program-counts' | 'pids'; readonly pairs: readonly Pair[] }
   | { readonly type: 'lost'; readonly count: number }
-  | { readonly type: 'other' };
+  /** `absent`: something was looked for that is out of sight; told elsewhere, and numbered as events are. */
+  | { readonly type: 'absent' | 'other' };
 
 /** One line of the helper's record; undefined when it cannot be understood, and so what it said is lost. */
 export function decodeLine(raw: string): Line | undefined {
@@ -120,6 +120,7 @@ export function decodeLine(raw: string): Line | undefined {
   if (key === undefined) return undefined;
   const body: unknown = (value as Readonly<Record<string, unknown>>)[key];
   if (OTHER_LINES.has(key)) return { type: 'other' };
+  if (key === 'absent') return { type: 'absent' };
   if (key === 'lost') return isCount(body) ? { type: 'lost', count: body } : undefined;
   if (!Array.isArray(body)) return undefined;
   return decodeBody(key, body as readonly unknown[]);

@@ -79,6 +79,8 @@ export interface NetworkEvent extends Attempt {
   /** An address, or the path of a socket. */
   readonly host: string;
   readonly port?: number | undefined;
+  /** Of a bind to port 0: what the kernel chose. */
+  readonly chosenPort?: number | undefined;
 }
 
 export interface EnvironmentEvent {

@@ -37,8 +37,8 @@ function describeEvent(event: Event, by: Program | undefined): Record<string, un
       return { type, kind, op: 'exec', path, requested, ...describeAttempt(event, by) };
     }
     case 'network': {
-      const { op, family, host, port } = event;
-      return { type, kind, op, family, host, port, ...describeAttempt(event, by) };
+      const { op, family, host, port, chosenPort } = event;
+      return { type, kind, op, family, host, port, chosenPort, ...describeAttempt(event, by) };
     }
     default:
       return { type, ...event };

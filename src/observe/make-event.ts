@@ -45,7 +45,13 @@ export class EventMaker {
     };
     const { op, path, requested } = stored;
     if (op === 'connect' || op === 'bind')
-      return { kind: 'network', op, ...parseAddress(path), ...attempt };
+      return {
+        kind: 'network',
+        op,
+        ...parseAddress(path),
+        ...(/^\d+$/.test(stored.target) && { chosenPort: Number(stored.target) }),
+        ...attempt,
+      };
     const named = { path, ...(requested && { requested }) };
     if (op === 'exec') return { kind: 'exec', ...named, ...attempt };
     return {

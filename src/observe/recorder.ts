@@ -58,6 +58,9 @@ export class Recorder {
   readonly #unshown = new Set<number>();
   #rest = '';
   #isSkipping = false;
+  /** Numbers that are no event's, and how many there may be. */
+  #unknownIds = 0;
+  #absent = 0;
   #lost = 0;
   #damagedLines = 0;
 
@@ -117,7 +120,7 @@ export class Recorder {
       pids: this.#pids,
       overflow,
       lost: this.#lost,
-      damagedLines: this.#damagedLines,
+      damagedLines: this.#damagedLines + Math.max(0, this.#unknownIds - this.#absent),
     };
   }
 
@@ -146,7 +149,9 @@ export class Recorder {
         return isKnown || this.#programs.isFull;
       }
       case 'event-counts':
-        return all(line.pairs, ([id, count]) => this.#store.setCount(id, count));
+        for (const [id, count] of line.pairs)
+          if (!this.#store.setCount(id, count)) this.#unknownIds += 1;
+        return true;
       case 'program-counts':
         return all(
           line.pairs,
@@ -157,6 +162,9 @@ export class Recorder {
         return true;
       case 'lost':
         this.#lost += line.count;
+        return true;
+      case 'absent':
+        this.#absent += 1;
         return true;
       case 'other':
         return true;

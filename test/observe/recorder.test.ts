@@ -68,6 +68,11 @@ describe('Recorder', () => {
     expect(Object.hasOwn(event ?? {}, 'port')).toBe('port' in parts);
   });
 
+  it('says which port the kernel chose', () => {
+    const fields = { op: 'bind', path: 'tcp:127.0.0.1:0', target: '40123' };
+    expect(record(eventLine(fields)).events).toMatchObject([{ port: 0, chosenPort: 40_123 }]);
+  });
+
   it.each([
     [{ rule: 5 }, { rule: 'rule 5', layer: 'broker' }],
     [
@@ -173,6 +178,12 @@ describe('Recorder', () => {
       { first: 11, last: 11 },
     ]);
     expect(lost).toBe(3);
+  });
+
+  it('lets what is out of sight have a number, and no more than that', () => {
+    const text = `${eventLine({ id: 1 })}{"absent":"/x"}\n{"c":[[1,2],[2,5]]}\n`;
+    expect(record(text)).toMatchObject({ damagedLines: 0, events: [{ count: 2 }] });
+    expect(record(`${text}{"c":[[3,5]]}\n`).damagedLines).toBe(1);
   });
 
   it('leaves the lines of others alone', () => {
