@@ -457,14 +457,14 @@ describe('a long run', () => {
       const path = `/tmp/d${index % 300}/cc${pick(random, ALPHANUMERIC, 6)}.s`;
       events.push(file('create', path), file('unlink', path));
     }
+    /** Of the processor, since other tests run beside this one. */
     const time = (list: readonly Event[]): number => {
-      const before = performance.now();
+      const before = process.cpuUsage();
       idOf(makeRecord(list));
-      return performance.now() - before;
+      return process.cpuUsage(before).user / 1e6;
     };
-    time(events.slice(0, 20_000));
-    const all = time(events);
-    expect(all).toBeLessThan(20_000);
+    const seconds = time(events);
+    expect(seconds).toBeLessThan(15);
     expect(normalise(makeRecord(events)).lines.length).toBe(100_000 + 600 + 2);
   }, 90_000);
 });

@@ -73,7 +73,9 @@ function noteFile(draft: Draft, event: FileEvent): void {
   const { op, path, target, outcome } = event;
   const isDone = outcome === 'ok';
   if (op === 'mkdir' || event.isDirectory === true) draft.directories.add(path);
-  if (MAKING.has(op)) noteMaking(draft, path, outcome);
+  // Where the directory is missing too, nobody knows whether it was to be made.
+  const isMaking = MAKING.has(op) || (op === 'write' && outcome === 'ENOENT');
+  if (isMaking) noteMaking(draft, path, outcome);
   else if (REMOVING.has(op) && isDone) draft.removed.add(path);
   else if ((op === 'rename' || op === 'link') && target !== undefined) {
     if (event.isReplacing !== true) noteMaking(draft, target, outcome);

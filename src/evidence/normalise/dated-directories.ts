@@ -29,7 +29,9 @@ export function findObjectStores(born: Iterable<string>): ReadonlySet<string> {
   const found = new Set<string>();
   for (const path of born) {
     const match =
-      /\/objects(?=\/[0-9a-f]{2}(?:\/(?:[0-9a-f]{38}|[0-9a-f]{62}|tmp_obj_\w{6}))?$)/.exec(path);
+      /\/objects(?:\/tmp_objdir-[^/]+)?(?=\/[0-9a-f]{2}(?:\/(?:[0-9a-f]{38}|[0-9a-f]{62}|tmp_obj_\w{6}))?$)/.exec(
+        path,
+      );
     if (match !== null) found.add(path.slice(0, match.index + match[0].length));
   }
   return found;

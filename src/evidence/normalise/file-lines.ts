@@ -2,7 +2,8 @@ import type { FileEvent } from '../../observe/event.ts';
 import type { Births } from './births.ts';
 import type { CanonicalLine } from './canonical-line.ts';
 import type { Names } from './names.ts';
-import { systemClassOf } from './special-paths.ts';
+import { isUserLookup, systemClassOf } from './special-paths.ts';
+import { MISSING } from './walks.ts';
 
 export interface FileLineContext {
   readonly names: Names;
@@ -10,6 +11,11 @@ export interface FileLineContext {
   isMade(path: string, form: string): boolean;
   /** The file that a file belongs to, if it is one that comes and goes with another. */
   findMain(path: string): string | undefined;
+  /** Whether the image `program` made the file whose mode it changes. */
+  isMaker(program: string, path: string): boolean;
+  /** The place in ${HOME} that a place in the home of the account stands for. */
+  findInHome(path: string): string | undefined;
+  isGitRead(path: string, image: string): boolean;
   findWalk(path: string, outcome: string): string | undefined;
   addSystemRead(line: CanonicalLine): void;
 }
@@ -28,7 +34,7 @@ export function makeFileLine(
   const { names } = context;
   const path = names.pathOf(event.path, event.requested);
   const line: CanonicalLine = {
-    op: foldOp(event, context.births),
+    op: foldOp(event, context, program),
     path,
     target: targetOf(event, names),
     outcome: event.outcome,
@@ -44,15 +50,23 @@ export function makeFileLine(
   );
 }
 
-/** What a change does, not by which call; that a file becomes executable is something of its own. */
-function foldOp({ op, path, target, isDirectory }: FileEvent, births: Births): string {
+/**
+ * What a change does, not by which call; that a file becomes executable is something of its own, unless its maker does
+ * it, who could have made it executable at once.
+ */
+function foldOp(
+  { op, path, target, isDirectory }: FileEvent,
+  context: FileLineContext,
+  program: string,
+): string {
   if (WRITING.has(op)) return 'write';
   if (!DESCRIBING.has(op)) return op;
   if (op !== 'chmod') return 'meta';
   const mode = Number.parseInt(target ?? '', 8);
   if ((mode & 0o6000) !== 0) return 'chmod+s';
-  const isPlace = isDirectory === true || births.directories.has(path);
-  return (mode & 0o111) !== 0 && !isPlace ? 'chmod+x' : 'meta';
+  if ((mode & 0o111) === 0) return 'meta';
+  const isPlace = isDirectory === true || context.births.directories.has(path);
+  return isPlace || context.isMaker(program, path) ? 'meta' : 'chmod+x';
 }
 
 function targetOf({ op, path, target }: FileEvent, names: Names): string | undefined {
@@ -66,6 +80,8 @@ function isChance(event: FileEvent, line: CanonicalLine, context: FileLineContex
   const { op, outcome } = event;
   if (outcome === 'EINTR') return true;
   if (op === 'read' && line.path === line.program) return true;
+  if (op === 'read' && MISSING.has(outcome) && isUserLookup(event.path)) return true;
+  if (op === 'read' && outcome === 'ok' && context.isGitRead(event.path, line.program)) return true;
   if (!context.isMade(event.path, line.path)) return false;
   if (outcome === 'ENOENT') return true;
   if (outcome === 'EEXIST') return !MAKING.has(op);
@@ -82,6 +98,8 @@ function foldRead(
   if (event.op !== 'read' || outcome === 'EACCES' || outcome === 'EPERM') return undefined;
   const relative = context.findWalk(event.path, outcome);
   if (relative !== undefined) return { ...line, path: `\${UP}/${relative}` };
+  const inHome = MISSING.has(outcome) ? context.findInHome(event.path) : undefined;
+  if (inHome !== undefined) return { ...line, path: context.names.pathOf(inHome) };
   if (/^\/proc\/(?:self|\$\{)/.test(line.path)) return { ...line, outcome: '*' };
   const systemClass = systemClassOf(line.path, line.program);
   if (systemClass === undefined) return undefined;

@@ -38,9 +38,12 @@ const TOOL_FORMS: readonly RegExp[] = [
  * Told by the directory, so that a digest in an ordinary name is never touched. Group 1 is kept.
  */
 const STORE_FORMS: readonly { readonly directory: RegExp; readonly name: RegExp }[] = [
-  { directory: /\/objects\/[0-9a-f]{2}$/, name: /^()(?:[0-9a-f]{38}|[0-9a-f]{62})$/ },
   {
-    directory: /\/objects\/(?:pack|info\/commit-graphs)$/,
+    directory: /\/objects\/(?:tmp_objdir-[^/]+\/)?[0-9a-f]{2}$/,
+    name: /^()(?:[0-9a-f]{38}|[0-9a-f]{62})$/,
+  },
+  {
+    directory: /\/objects\/(?:tmp_objdir-[^/]+\/)?(?:pack|info\/commit-graphs)$/,
     name: /^((?:pack|multi-pack-index|graph)-)(?:[0-9a-f]{64}|[0-9a-f]{40})(?=\.|$)/,
   },
   { directory: /\/_cacache\/(?:content-v2\/sha\d+|index-v5)(?:\/|$)/, name: /^()[0-9a-f]+$/ },

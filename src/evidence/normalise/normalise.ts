@@ -4,7 +4,10 @@ import { findBirths } from './births.ts';
 import type { Births } from './births.ts';
 import { sortLines } from './canonical-line.ts';
 import type { CanonicalLine } from './canonical-line.ts';
+import { cleanEvent, cleanPath } from './clean-paths.ts';
 import { makeFileLine } from './file-lines.ts';
+import { makeGitReadTest } from './git-trees.ts';
+import { makeMakerTest } from './makers.ts';
 import { MASK } from './masks.ts';
 import { makeNames } from './names.ts';
 import type { Names } from './names.ts';
@@ -42,13 +45,14 @@ export interface FoldedNames {
   readonly rules: readonly string[];
 }
 
-export function normalise(record: RunRecord): Normalised {
+export function normalise(raw: RunRecord): Normalised {
+  const record = { ...raw, events: raw.events.map(cleanEvent) };
   const places = makePlaces(record);
   const births = findBirths(record);
   const names = makeNames(record, births, places);
   const { lines, systemReads } = makeLines(record, { places, births, names });
   return {
-    pathOf: (path) => names.pathOf(path),
+    pathOf: (path) => names.pathOf(cleanPath(path)),
     textOf: places.replaceInText,
     command: record.command.map(places.replaceInText),
     lines: sortLines(lines),
@@ -81,7 +85,14 @@ function makeLines(
     births,
     findWalk,
     isMade: makeMadeTest(births, names),
+    isGitRead: makeGitReadTest(record, imageOf),
+    isMaker: makeMakerTest(record, imageOf),
     findMain: makeMainFinder(record),
+    findInHome: (path: string) => {
+      const { accountHome, home } = places;
+      if (accountHome === undefined || !path.startsWith(`${accountHome}/`)) return undefined;
+      return home + path.slice(accountHome.length);
+    },
     addSystemRead: (line: CanonicalLine) => void systemReads.push(line),
   };
 

@@ -7,6 +7,9 @@ export interface Places {
   readonly cwd: string;
   /** From the parent of the working directory up to `/`. */
   readonly ancestors: readonly string[];
+  /** Where the account has its home, if that is another directory than the home of the run. */
+  readonly accountHome: string | undefined;
+  readonly home: string;
   /** What is private to the run and thrown away after it. */
   readonly zones: readonly string[];
   /** Replaces directories in a text, such as an argument or the words of a rule. */
@@ -37,8 +40,12 @@ export function makePlaces(record: RunRecord): Places {
   if (ancestors.length > 2 && !SYSTEM_TOPS.test(parent)) add(parent, '${CWD}/..');
 
   const zones = [...tokens].filter(([, token]) => token === '${TMPDIR}').map(([path]) => path);
+  // As nearly every machine has it; nothing depends on it but what stands for a probe.
+  const account = record.uid === 0 ? '/root' : `/home/${record.variables.user}`;
   return {
     tokens,
+    accountHome: tokens.has(account) ? undefined : account,
+    home: trimSlashes(home),
     cwd: trimSlashes(cwd),
     ancestors,
     zones: [...zones, '/dev/shm'],

@@ -136,7 +136,7 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   {
     name: 'effect',
     appliesTo: 'changes',
-    does: 'create, write and truncate are write; mode, owner, times and attributes are meta, but making a file executable or set-user-id is chmod+x or chmod+s; a change of owner that the system refuses is left out for what the run has made',
+    does: 'create, write and truncate are write; mode, owner, times and attributes are meta, but making a file executable, unless its maker does it, or set-user-id is chmod+x or chmod+s; a change of owner that the system refuses is left out for what the run has made',
     hides: 'append, overwrite or create; which times or attributes',
   },
   {
@@ -153,6 +153,12 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
       'whether git has updated its index or only looked whether it must, which depends on file times',
   },
   {
+    name: 'git-work-tree',
+    appliesTo: 'reads by git, in the work tree of a repository that it uses',
+    does: 'left out',
+    hides: 'which files git compared again, which depends on file times',
+  },
+  {
     name: 'locks',
     appliesTo: 'files made in the run that end in .lock or .lck',
     does: 'their removal is left out',
@@ -162,8 +168,20 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
     name: 'system-reads',
     appliesTo:
       'reads that were not refused, in system directories, the installation of the reading program, control groups and processor descriptions',
-    does: 'the directory stands for all',
+    does: 'the directory stands for all, and one for all directories of libraries',
     hides: 'which file of the system was read; the digest of system reads beside the id tells',
+  },
+  {
+    name: 'account-home',
+    appliesTo: 'reads that found nothing in the home of the account, where the run has another one',
+    does: 'they count as reads in ${HOME}',
+    hides: 'which of the two homes a program went by',
+  },
+  {
+    name: 'user-lookup',
+    appliesTo: 'reads that found nothing in the user databases of systemd',
+    does: 'left out',
+    hides: 'that the machine was asked about a user it does not know',
   },
   {
     name: 'own-image',

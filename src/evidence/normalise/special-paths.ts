@@ -28,7 +28,12 @@ export function makeSpecialPaths(isProcess: (number: number) => boolean): Specia
 }
 
 const SYSTEM_DIRECTORY =
-  /^\/(?:usr\/(?:local\/)?)?(?:bin|sbin|lib|lib32|lib64|libx32|libexec|share|include|games|src)(?=\/|$)/;
+  /^\/(?:usr\/(?:local\/)?)?(?:bin|sbin|libexec|share|include|games|src)(?=\/|$)/;
+/** One class, since which of them are searched depends on what the name service of the machine loads for a user. */
+const LIBRARY_DIRECTORY = /^\/(?:usr\/(?:local\/)?)?lib(?:|32|64|x32)(?=\/|$)/;
+const LIBRARIES = '/usr/lib';
+/** Asked for users that the machine does not know otherwise. */
+const USER_DATABASE = /^\/(?:etc|run|run\/host|run\/systemd|usr\/lib)\/userdb(?:\/|$)/;
 /** How many processors, which control group: the machine's business. */
 const MACHINE_DIRECTORY = /^\/sys\/(?:fs\/cgroup|devices\/system)(?=\/|$)/;
 
@@ -37,6 +42,7 @@ const MACHINE_DIRECTORY = /^\/sys\/(?:fs\/cgroup|devices\/system)(?=\/|$)/;
  * is the program that reads.
  */
 export function systemClassOf(path: string, image: string): string | undefined {
+  if (LIBRARY_DIRECTORY.test(path)) return LIBRARIES;
   const directory = SYSTEM_DIRECTORY.exec(path) ?? MACHINE_DIRECTORY.exec(path);
   if (directory !== null) return directory[0];
   const prefix = installPrefixOf(image);
@@ -49,4 +55,8 @@ function installPrefixOf(image: string): string | undefined {
   const [, prefix] = /^(.+)\/(?:bin|sbin|libexec)\/[^/]+$/.exec(image) ?? [];
   if (prefix === undefined || /^\$\{(?:CWD|TMPDIR)\}/.test(prefix)) return undefined;
   return prefix.split('/').length >= 3 ? prefix : undefined;
+}
+
+export function isUserLookup(path: string): boolean {
+  return USER_DATABASE.test(path);
 }

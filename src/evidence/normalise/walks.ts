@@ -2,7 +2,8 @@ import type { RunRecord } from '../run-record.ts';
 import { escapeLiteral } from './places.ts';
 import type { Places } from './places.ts';
 
-const MISSING: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
+/** Outcomes of a look at what is not there. */
+export const MISSING: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
 
 /**
  * Programs look for their configuration in the working directory and in every directory above it. How many there are
