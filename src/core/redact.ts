@@ -127,7 +127,7 @@ function redactArgument(argument: string, words: WordReader): string {
 }
 
 /** A part of a script: in quotes, between them, or the space between two. */
-const SCRIPT_WORD = /\s+|(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'])+|["']/g;
+const SCRIPT_WORD = /\s+|(?:"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s"'])+/gs;
 
 /** What `sh -c` is given holds command lines itself. */
 function redactScript(script: string): string {

@@ -109,6 +109,15 @@ describe('redactText()', () => {
 });
 
 describe('redactArgv()', () => {
+  it.each(['\\"'.repeat(50_000), '"\\'.repeat(50_000), "'".repeat(99_999), 'a"b '.repeat(25_000)])(
+    'takes time in proportion to the length (%#)',
+    (text) => {
+      const start = performance.now();
+      redactArgv(['sh', '-c', `${text} x`]);
+      expect(performance.now() - start).toBeLessThan(1000);
+    },
+  );
+
   it.each([
     [
       ['x', '--password', 'a b', 'y'],
