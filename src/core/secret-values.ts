@@ -21,7 +21,8 @@ const OTHER_MEANING = new RegExp(
       'public|pub|sort|primary|foreign|partition|cache|restore|routing|object|recv|send|list|import|export|host',
       'map|dict|group|range|lookup|unique|index',
     ].join('|')})_?keys?$`,
-    // `key_schema`, `key_usage`, but not `key_pass`
+    // `key_schema`, `key_usage`, but not `key_pass`; `pass_arg`, but not `pass_phrase`
+    '^pass_(?!phrase|word|wd|code|key)[a-z]',
     '^keys?_(?!pass|pwd|secret|token|material|data|base|value|\\d)[a-z]',
   ].join('|'),
 );
