@@ -28,7 +28,9 @@ describe('A suggested policy', () => {
         '--json',
         summaryFile,
       ]);
-      const { refusals } = JSON.parse(readFileSync(summaryFile, 'utf8')) as Summary;
+      // What happens comes first, line by line.
+      const lines = readFileSync(summaryFile, 'utf8').trim().split('\n');
+      const { refusals } = JSON.parse(lines.at(-1) ?? '') as Summary;
       expect(refusals.map(({ op, path }) => `${op} ${path}`)).toEqual([]);
       expect(recorded.outcome.code, recorded.outcome.stderr).toBe(workload.exitCode ?? 0);
       expect(outcome.code, outcome.stderr).toBe(workload.exitCode ?? 0);

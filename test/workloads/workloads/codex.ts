@@ -29,6 +29,8 @@ export const codexWorkload: Workload = {
   name: 'Codex with a scripted model',
   tools: ['node', 'npm', 'git'],
   hasOwnClock: true,
+  // Login shells do other things for root.
+  hasLooseStarts: true,
   grants: { exec: [locateAgent(AGENT)] },
   install: () => installAgent(AGENT),
   command: SESSION_COMMAND,
