@@ -106,8 +106,11 @@ static void check_fork(const struct request *r) {
 #define NEW_IMAGE SYS_set_tid_address
 #endif
 
+static bool is_end(int nr) { return nr == SYS_exit_group || nr == SYS_exit; }
+
 static void dispatch(const struct request *r) {
-  if (r->broker->programs) identify(r, r->nr == NEW_IMAGE);
+  if (r->broker->programs && is_end(r->nr)) settle_exec(r);
+  else if (r->broker->programs) identify(r, r->nr == NEW_IMAGE);
   switch (r->nr) {
 #ifdef SYS_open
     case SYS_open: case SYS_creat:
@@ -120,7 +123,7 @@ static void dispatch(const struct request *r) {
     case SYS_fork: case SYS_vfork:
 #endif
     case SYS_clone: return check_fork(r);
-    case NEW_IMAGE: return answer_continue(r); /* who called is known by now, and that is all it was for */
+    case NEW_IMAGE: case SYS_exit: case SYS_exit_group: return answer_continue(r); /* who called is known by now, and that is all it was for */
     case SYS_umask: atomic_store(&r->broker->is_umask_changed, true); return answer_continue(r);
     default: return perform_path_call(r);
   }

@@ -149,6 +149,7 @@ uint64_t keyed_hash(const uint64_t key[2], const void *data, size_t len);
 void programs_start(struct broker *b, pid_t program);
 void identify(const struct request *r, bool is_new_image);
 void expect_exec(const struct request *r, const char *path, const char *requested);
+void settle_exec(const struct request *r);
 void programs_finish(struct broker *b);
 
 /* digest.c */

@@ -1,11 +1,10 @@
 /* Which program a call comes from. A process is told from every other, also from one that gets its number later, by its
    pidfd; what it runs is told by its image and by where the kernel has laid it out, which forks keep and execs change. */
 #define _GNU_SOURCE
-#include "broker.h"
+#include "programs.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +12,9 @@
 #include <unistd.h>
 
 #define MAX_TASKS 1024
-#define MAX_DUE 256
 #define MAX_DEPTH 64
 #define MAX_COMMANDS 16
 #define COMMAND_CAP 8192
-#define MAX_PIDS 4096
 
 /* A process or thread that was seen lately. */
 struct task {
@@ -31,32 +28,6 @@ struct task {
    is known of a process stale, is told by a turn of its slot. */
 static __thread struct task *tasks;
 static atomic_uint turns[MAX_TASKS];
-
-/* One start of a program. */
-struct layout {
-  uint64_t hash;
-  uint32_t program;
-};
-
-/* An exec that the kernel was told to go on with, and that has neither been seen to work nor to fail. */
-struct due_exec {
-  pid_t tid, group;
-  uint32_t program;
-  uint64_t layout;
-  char path[4096], requested[4096];
-};
-
-struct program_table {
-  pthread_mutex_t lock;
-  uint64_t key[2], own_layout;
-  struct layout *layouts;
-  size_t layout_count, layout_cap;
-  struct program *list;
-  size_t count, cap;
-  struct due_exec *due[MAX_DUE];
-  pid_t pids[MAX_PIDS];
-  size_t pid_count;
-};
 
 /* ---- tables ---- */
 
@@ -98,7 +69,7 @@ static struct program *find_program(struct program_table *table, const struct pr
 }
 
 /* Programs that execute themselves over and over do not make an endless line. */
-static uint32_t usual_parent(struct program_table *table, uint32_t parent) {
+uint32_t usual_parent(struct program_table *table, uint32_t parent) {
   struct program *p = program_by_id(table, parent);
   return p && p->depth >= MAX_DEPTH ? p->parent : parent;
 }
@@ -124,15 +95,18 @@ static struct program *add_program(struct broker *b, const struct program *found
 /* ---- what a process runs now ---- */
 
 /* The auxiliary vector holds addresses that the kernel chose at random when it started the image. */
-static uint64_t read_layout(const struct program_table *table, pid_t tid) {
+int open_layout(pid_t tid) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/auxv", tid);
+  return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static uint64_t hash_layout(const struct program_table *table, pid_t tid, int fd) {
   char path[64];
   uint64_t bytes[96];
   struct stat st;
-  snprintf(path, sizeof path, "/proc/%d/auxv", tid);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
-  ssize_t len = read(fd, bytes, sizeof bytes - 16);
-  close(fd);
+  ssize_t len = pread(fd, bytes, sizeof bytes - 16, 0);
   snprintf(path, sizeof path, "/proc/%d/exe", tid);
   if (len <= 0 || stat(path, &st)) return 0;
   size_t words = (size_t)len / 8;
@@ -140,6 +114,13 @@ static uint64_t read_layout(const struct program_table *table, pid_t tid) {
   bytes[words + 1] = st.st_ino;
   uint64_t hash = keyed_hash(table->key, bytes, (words + 2) * 8);
   return hash ? hash : 1;
+}
+
+static uint64_t read_layout(const struct program_table *table, pid_t tid) {
+  int fd = open_layout(tid);
+  uint64_t hash = hash_layout(table, tid, fd);
+  if (fd >= 0) close(fd);
+  return hash;
 }
 
 static void read_commands(struct broker *b, struct program *program, pid_t tid) {
@@ -178,18 +159,11 @@ static void read_image(struct broker *b, pid_t tid, struct program *found, char 
   close(fd);
 }
 
-static struct due_exec **find_due(struct program_table *table, pid_t tid) {
-  for (size_t i = 0; i < MAX_DUE; i++)
-    if (table->due[i] && (table->due[i]->tid == tid || table->due[i]->group == tid)) return &table->due[i];
-  return NULL;
-}
-
-static void note_exec(const struct request *r, const struct due_exec *due, int error) {
-  if (!due->program) return; /* assay's own search for the command */
-  struct attempt attempt = {.program = due->program, .pidfd = -1};
-  struct request of_exec = {.broker = r->broker, .attempt = &attempt};
-  snprintf(attempt.requested, sizeof attempt.requested, "%s", due->requested);
-  record_fact(&of_exec, (struct fact){.op = "exec", .path = due->path, .error = error, .basis = FACT_OBSERVED});
+struct program *count_start(struct broker *b, const struct program *found) {
+  struct program *p = find_program(b->programs, found);
+  if (!p) p = add_program(b, found);
+  p->starts++;
+  return p;
 }
 
 static uint32_t start_program(const struct request *r, uint64_t layout, const struct due_exec *due) {
@@ -199,13 +173,12 @@ static uint32_t start_program(const struct request *r, uint64_t layout, const st
   read_image(b, r->tid, &found, image);
   if (!image[0] && due) snprintf(image, sizeof image, "%s", due->path); /* an image that may not be read */
   found.image = image;
-  if (due && strcmp(due->path, image)) found.script = due->path;
-  struct program *p = find_program(b->programs, &found);
-  if (!p) p = add_program(b, &found);
-  p->starts++;
-  if (due) note_exec(r, due, 0);
+  if (due && strcmp(due->path, image) && is_script_of(r, due, &found.st)) found.script = due->path;
+  struct program *p = count_start(b, &found);
+  if (due) note_exec(b, due, found.script[0] ? found.script : image, 0, FACT_OBSERVED);
   read_commands(b, p, r->tid);
   if (layout) keep_layout(b->programs, layout, p->id);
+  else b->programs->unreadable = p->id;
   return p->id;
 }
 
@@ -219,24 +192,19 @@ static void note_pid(struct program_table *table, pid_t tid) {
 /* A fork has the layout of its parent; a layout that was never seen is a program that has just been started. */
 static uint32_t find_out(const struct request *r, bool is_new_image) {
   struct program_table *table = r->broker->programs;
+  struct due_exec *due = find_due(table, r->tid);
+  if (due && has_ended(due->process)) settle_ended(r->broker), due = find_due(table, r->tid); /* of another process */
   uint64_t layout = read_layout(table, r->tid);
-  struct due_exec **slot = find_due(table, r->tid), *due = slot ? *slot : NULL;
-  is_new_image = is_new_image && due && due->group == r->tid;
-  uint32_t program = layout && !is_new_image ? program_of_layout(table, layout) : 0;
-  bool is_unchanged = due && layout == due->layout && !is_new_image, has_failed = is_unchanged && due->tid == r->tid;
-  if (has_failed) note_exec(r, due, -1);
-  else if (!program && layout != table->own_layout) program = start_program(r, layout, due && due->group == r->tid ? due : NULL);
-  if (has_failed || (due && !is_unchanged)) {
-    free(due);
-    *slot = NULL;
-  }
+  bool has_worked = due && due->group == r->tid && is_other_image(due, layout, is_new_image);
+  uint32_t program = has_worked ? 0 : layout ? program_of_layout(table, layout) : table->unreadable;
   note_pid(table, r->tid);
+  if (has_worked || (!program && layout != table->own_layout)) program = start_program(r, layout, has_worked ? due : NULL);
+  if (has_worked) drop_due_of(table, r->tid, r->tid);
+  else if (due && due->tid == r->tid) {
+    note_exec(r->broker, due, due->path, -1, FACT_OBSERVED);
+    drop_due_of(table, r->tid, 0);
+  }
   return program;
-}
-
-static bool has_ended(int pidfd) {
-  struct pollfd fd = {pidfd, POLLIN, 0};
-  return poll(&fd, 1, 0) != 0;
 }
 
 static struct task *own_task(pid_t tid) {
@@ -267,23 +235,31 @@ void identify(const struct request *r, bool is_new_image) {
 
 static void turn_slot(pid_t tid) { atomic_fetch_add(&turns[tid & (MAX_TASKS - 1)], 1); }
 
+/* A process ends by a call of its own: the last moment to see what it has become. */
+void settle_exec(const struct request *r) {
+  struct program_table *table = r->broker->programs;
+  pthread_mutex_lock(&table->lock);
+  bool is_due = find_due(table, r->tid) != NULL;
+  pthread_mutex_unlock(&table->lock);
+  if (is_due) identify(r, false);
+}
+
 /* The kernel goes on with an exec: whether it works shows in the next call of that process. */
 void expect_exec(const struct request *r, const char *path, const char *requested) {
   struct program_table *table = r->broker->programs;
   struct due_exec *due = calloc(1, sizeof *due);
   pid_t group = thread_group(r->tid);
   if (!due) die("record", "out of memory");
-  *due = (struct due_exec){.tid = r->tid, .group = group, .program = r->attempt->program};
+  *due = (struct due_exec){.tid = r->tid, .group = group, .program = r->attempt->program, .old_layout = open_layout(r->tid)};
+  due->process = (int)syscall(SYS_pidfd_open, group, 0);
+  due->is_by_descriptor = r->nr == SYS_execveat && (int)r->args[0] != AT_FDCWD && requested[0] != '/';
   snprintf(due->path, sizeof due->path, "%s", path);
   snprintf(due->requested, sizeof due->requested, "%s", requested);
   pthread_mutex_lock(&table->lock);
-  due->layout = read_layout(table, r->tid);
-  struct due_exec **slot = find_due(table, r->tid);
-  for (size_t i = 0; !slot && i < MAX_DUE; i++)
-    if (!table->due[i]) slot = &table->due[i];
-  if (!slot) slot = &table->due[r->tid % MAX_DUE];
-  free(*slot);
-  *slot = due;
+  due->layout = hash_layout(table, r->tid, due->old_layout);
+  drop_due_of(table, r->tid, 0);
+  if (table->due_count == table->due_cap) settle_ended(r->broker);
+  keep_due(table, due);
   turn_slot(r->tid);
   if (group != r->tid) turn_slot(group);
   pthread_mutex_unlock(&table->lock);
@@ -308,6 +284,10 @@ static unsigned long long last_pid(void) {
 void programs_finish(struct broker *b) {
   struct program_table *table = b->programs;
   struct pair_list starts = {.name = "n"}, pids = {.name = "pids"};
+  pthread_mutex_lock(&table->lock);
+  for (size_t i = 0; i < table->due_count; i++) note_ended(b, table->due[i]); /* all have ended by now */
+  table->due_count = 0;
+  pthread_mutex_unlock(&table->lock);
   for (size_t i = 0; i < table->count; i++)
     if (table->list[i].starts > 1) record_pair(b, &starts, i + 1, table->list[i].starts);
   record_pairs_end(b, &starts);

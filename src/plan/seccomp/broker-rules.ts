@@ -68,6 +68,8 @@ export function makeBrokerRules(calls: BrokeredCalls, arch: Arch): Rule[] {
 
   const rules = [...BROKER_GUARDS, ...makeOpenRules(calls.opens)];
   for (const name of names) rules.push(notify(name));
+  // A program without a C library may make no other call before it ends; nor may one whose exec has failed.
+  if (calls.start === true) rules.push(notify('exit'), notify('exit_group'));
   // On x86-64 the C library sets its thread pointer by a call, once; elsewhere it has none to make for that.
   if (calls.start === true)
     rules.push(

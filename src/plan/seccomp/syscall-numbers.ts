@@ -158,6 +158,8 @@ export const SYSCALL_NUMBERS = {
 
   execve: [59, 221],
   execveat: [322, 281],
+  exit: [60, 93],
+  exit_group: [231, 94],
   umask: [95, 166],
 } as const satisfies Readonly<Record<string, readonly [number, number | null]>>;
 
