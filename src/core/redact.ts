@@ -191,7 +191,7 @@ class WordReader {
   #readKey(word: string): void {
     if (!['set', 'config', 'configure'].some((verb) => this.#seen.has(verb))) return;
     const name = /[\w-]+$/.exec(word)?.[0] ?? '';
-    if (/^(?:\w|\/\/).*[_.:]/.test(word) && judgeName(name) === 'secret')
+    if (/^(?:\w|\/\/)/.test(word) && /[_.:]/.test(word) && judgeName(name) === 'secret')
       this.#isNext = (value) => isSecretValue(name, value);
   }
 
