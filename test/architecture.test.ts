@@ -25,7 +25,7 @@ const FOLDERS = [
 ];
 
 /** No file system, no clock, no process, no chance: what they decide depends on their arguments alone. */
-const PURE_FOLDERS = ['policy', 'plan'];
+const PURE_FOLDERS = ['policy', 'plan', 'observe', 'evidence'];
 const PURE_MODULES = ['node:path', 'node:path/posix'];
 const IMPURE = /\bprocess\.|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\./;
 

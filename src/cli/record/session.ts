@@ -49,12 +49,14 @@ export class RecordSession {
   #observed: Observed | undefined;
 
   constructor(input: SessionInput) {
+    // Most of what a record makes lives on: a young space that grows and grows would be room for nothing.
+    process.getBuiltinModule('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
     this.#input = input;
     this.#recorder = new Recorder({
       describeRule: (id) => this.#describeRule(id),
       digest: sha256Hex,
       seed: Math.floor(Math.random() * 2 ** 31),
-      onFirstSighting: (sighting, by) => this.#show(sighting, by),
+      onFirstSighting: input.json && ((sighting, by) => this.#show(sighting, by)),
       onCounters: (counters) => input.progress?.update(counters),
     });
   }
