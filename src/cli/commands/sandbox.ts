@@ -198,8 +198,8 @@ async function preparePolicy({
 }
 
 async function openRecord(input: RecordedRunInput): Promise<RecordedRun> {
-  const { RecordedRun } = await import('../record/recorded-run.ts');
-  return new RecordedRun(input);
+  const { openRecordedRun } = await import('../record/recorded-run.ts');
+  return await openRecordedRun(input);
 }
 
 /** What would be refused is the point of a dry run, so it is said even quietly. */
@@ -261,7 +261,7 @@ async function runInside(
     for (const line of recorded?.abandon() ?? []) process.stderr.write(`${line}\n`);
     throw error;
   });
-  const outcome = await recorded?.end(result);
+  const outcome = recorded?.end(result);
   if (json) {
     const { makeSummary } = await import('../run-summary.ts');
     const { violations = [], runId } = outcome ?? {};

@@ -12,6 +12,7 @@ import { chooseLevel } from './level.ts';
 import { openProfileFiles, type ProfileFiles } from './profile-files.ts';
 import { isProgressShown, ProgressLine } from './progress-line.ts';
 import { RecordSession } from './session.ts';
+import type { WriteProfileInput, WrittenProfile } from './write-profile.ts';
 
 export interface RecordedRunInput {
   readonly argv: readonly string[];
@@ -33,16 +34,29 @@ export interface RunOutcome {
   readonly problems: readonly string[];
 }
 
+interface ProfileOutput {
+  readonly files: ProfileFiles;
+  readonly writeProfile: (input: WriteProfileInput) => WrittenProfile;
+}
+
 const WOULD_BLOCK = 4;
+
+/** Everything is opened and loaded before the program starts: what is missing later would cost the record. */
+export async function openRecordedRun(input: RecordedRunInput): Promise<RecordedRun> {
+  const files = openProfileFiles(input.flags);
+  if (!files) return new RecordedRun(input, undefined);
+  const { writeProfile } = await import('./write-profile.ts');
+  return new RecordedRun(input, { files, writeProfile });
+}
 
 /** A run whose record somebody wants: as a stream, as files, or to be judged after a dry run. */
 export class RecordedRun {
   readonly #input: RecordedRunInput;
-  readonly #files: ProfileFiles | undefined;
+  readonly #profile: ProfileOutput | undefined;
   readonly #progress: ProgressLine | undefined;
   readonly #session: RecordSession;
 
-  constructor(input: RecordedRunInput) {
+  constructor(input: RecordedRunInput, profile: ProfileOutput | undefined) {
     const { flags } = input;
     const level = chooseLevel(flags);
     const isDryRun = flags.has('dry-run');
@@ -51,7 +65,7 @@ export class RecordedRun {
         hint: 'A dry run watches everything, or it could not say what would be refused',
       });
     this.#input = input;
-    this.#files = openProfileFiles(flags);
+    this.#profile = profile;
     const isShown = isProgressShown({
       isAsked: flags.has('progress'),
       isQuiet: flags.has('quiet'),
@@ -71,31 +85,30 @@ export class RecordedRun {
   /** Nothing ran, so there is nothing to write. */
   abandon(): string[] {
     this.#progress?.clear();
-    return this.#files
-      ? [`assay: --profile ${this.#files.policy.path} not written: nothing was executed`]
+    return this.#profile
+      ? [`assay: --profile ${this.#profile.files.policy.path} not written: nothing was executed`]
       : [];
   }
 
-  async end(result: RunResult): Promise<RunOutcome> {
+  end(result: RunResult): RunOutcome {
     this.#progress?.clear();
     const record = this.#session.finish(result);
     const { policy, variables, flags } = this.#input;
     const violations = flags.has('dry-run') ? findViolations({ ...record, policy, variables }) : [];
     const lines = [`assay: ${describeCounters(this.#session.counters)}`];
-    const { runId, problems } = this.#files
-      ? await this.#writeProfile(record, this.#files, lines)
+    const { runId, problems } = this.#profile
+      ? this.#writeProfile(record, this.#profile, lines)
       : { runId: undefined, problems: [] };
     if (flags.has('dry-run')) lines.push(...describeViolations(violations));
     const exitCode = violations.length > 0 ? WOULD_BLOCK : result.exitCode;
     return { exitCode, violations, runId, lines, problems };
   }
 
-  async #writeProfile(
+  #writeProfile(
     record: RunRecord,
-    files: ProfileFiles,
+    { files, writeProfile }: ProfileOutput,
     lines: string[],
-  ): Promise<{ runId: string; problems: string[] }> {
-    const { writeProfile } = await import('./write-profile.ts');
+  ): { runId: string; problems: string[] } {
     const written = writeProfile({ record, files, policy: this.#input.policy });
     lines.push(`assay: ${written.runId}`, ...written.paths.map((path) => `assay: wrote ${path}`));
     return written;
