@@ -15,6 +15,8 @@ export interface FileLineContext {
   isMaker(program: string, path: string): boolean;
   /** The place in ${HOME} that a place in the home of the account stands for. */
   findInHome(path: string): string | undefined;
+  /** Whether a directory has one of the places of the run below it. */
+  isAbovePlace(path: string): boolean;
   isGitRead(path: string, image: string): boolean;
   findWalk(path: string, outcome: string): string | undefined;
   addSystemRead(line: CanonicalLine): void;
@@ -82,6 +84,7 @@ function isChance(event: FileEvent, line: CanonicalLine, context: FileLineContex
   if (op === 'read' && line.path === line.program) return true;
   if (op === 'read' && MISSING.has(outcome) && isUserLookup(event.path)) return true;
   if (op === 'read' && outcome === 'ok' && context.isGitRead(event.path, line.program)) return true;
+  if (op === 'mkdir' && outcome === 'EEXIST' && context.isAbovePlace(event.path)) return true;
   if (!context.isMade(event.path, line.path)) return false;
   if (outcome === 'ENOENT') return true;
   if (outcome === 'EEXIST') return !MAKING.has(op);

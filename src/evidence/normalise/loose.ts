@@ -10,6 +10,8 @@ export interface LooseContext {
 }
 
 const NANOID = /(?<![0-9A-Za-z_-])[0-9A-Za-z_-]{21}(?![0-9A-Za-z_-])/g;
+/** Not a part of a version. */
+const SMALL_NUMBER = /(?<![0-9A-Za-z_]|\d\.)\d{1,5}(?![0-9A-Za-z_]|\.\d)/g;
 const TOKEN = /[0-9A-Za-z_]+/g;
 
 /** A random part is seldom shorter, and shorter ones are too often something else. */
@@ -27,7 +29,12 @@ export function maskLoosely(name: string, context: LooseContext): string {
     note('nanoid', part);
     return MASK;
   });
-  return mergeMasks(result.replace(TOKEN, (token) => maskToken(token, context)));
+  const numberless = result.replace(SMALL_NUMBER, (part) => {
+    if (/^(?:19|20)\d\d$/.test(part)) return part;
+    note('number', part);
+    return MASK;
+  });
+  return mergeMasks(numberless.replace(TOKEN, (token) => maskToken(token, context)));
 }
 
 function maskToken(token: string, { dictionary, vocabulary, note }: LooseContext): string {

@@ -21,7 +21,8 @@ const STAMP =
   /(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?:[-_T. ]?([0-2]\d)[-_.:hH]?([0-5]\d)(?:[-_.:mM]?([0-6]\d))?(?:[-_.,]?\d{1,9})?Z?)?(?!\d)/g;
 
 const EPOCH = /(?<![0-9A-Za-z])(?:\d{10}|\d{13}|\d{16}|\d{19})(?![0-9A-Za-z])/g;
-const NUMBER = /(?<![0-9A-Za-z])\d{3,7}(?![0-9A-Za-z])/g;
+/** Smaller ones count, version and number all kinds of things; assay lets process numbers start higher where it can. */
+const NUMBER = /(?<![0-9A-Za-z])\d{5,7}(?![0-9A-Za-z])/g;
 
 /** Formats of single tools that stay, or that are too short for a general rule. Group 1 is kept. */
 const TOOL_FORMS: readonly RegExp[] = [
@@ -31,6 +32,8 @@ const TOOL_FORMS: readonly RegExp[] = [
   /^(claude-)[0-9a-f]{4}(?=-cwd$)/,
   /^(snapshot-[a-z]+-)\d{13}-[0-9a-z]{4,8}(?=\.sh$)/,
   /^()[0-9a-f]{16}(?=@v\d+$)/,
+  // A file that says by its name that it is about a process
+  /^((?:.*[^0-9])?)\d{1,7}(?=\.pid$)/,
 ];
 
 /**
@@ -56,6 +59,7 @@ const STORE_FORMS: readonly { readonly directory: RegExp; readonly name: RegExp 
     name: /^([\w.-]+-)[0-9a-f]{16}(?=\.|$)/,
   },
   { directory: /\/target\/(?:\w+\/)*incremental$/, name: /^(\w+-)[0-9a-z]{12,13}$/ },
+  { directory: /\/\.claude\/sessions$/, name: /^()\d{1,7}(?=\.json$)/ },
   { directory: /\/go-build(?:\/|$)/, name: /^()(?:[0-9a-f]{2}|[0-9a-f]{64}(?=-[ad]$))/ },
 ];
 
@@ -86,12 +90,6 @@ export function makeStrictMasks(record: RunRecord): StrictMasks {
     return isIn(Number(digits.slice(0, 13).padEnd(13, '0')), 5000);
   }
 
-  function isRunProcess(digits: string): boolean {
-    const number = Number(digits);
-    // A year is a year.
-    return !(number >= 1900 && number <= 2099) && isProcess(number);
-  }
-
   const storeForms = new Map<string, readonly RegExp[]>();
   function storeFormsOf(directory: string): readonly RegExp[] {
     let forms = storeForms.get(directory);
@@ -117,7 +115,9 @@ export function makeStrictMasks(record: RunRecord): StrictMasks {
           isRunStamp(groups.slice(0, 6) as (string | undefined)[]) ? mask('stamp', part) : part,
         );
         result = result.replace(EPOCH, (part) => (isRunEpoch(part) ? mask('epoch', part) : part));
-        result = result.replace(NUMBER, (part) => (isRunProcess(part) ? mask('pid', part) : part));
+        result = result.replace(NUMBER, (part) =>
+          isProcess(Number(part)) ? mask('pid', part) : part,
+        );
       }
       result = applyForms(result, storeFormsOf(directory), (part) => mask('store', part));
       return mergeMasks(result);

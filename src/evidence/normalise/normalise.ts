@@ -85,6 +85,7 @@ function makeLines(
     births,
     findWalk,
     isMade: makeMadeTest(births, names),
+    isAbovePlace: (path: string) => places.isAbove(path),
     isGitRead: makeGitReadTest(record, imageOf),
     isMaker: makeMakerTest(record, imageOf),
     findMain: makeMainFinder(record),

@@ -7,6 +7,8 @@ export interface Places {
   readonly cwd: string;
   /** From the parent of the working directory up to `/`. */
   readonly ancestors: readonly string[];
+  /** Whether the working directory, the home or the tmp lies below a directory. */
+  readonly isAbove: (path: string) => boolean;
   /** Where the account has its home, if that is another directory than the home of the run. */
   readonly accountHome: string | undefined;
   readonly home: string;
@@ -42,8 +44,10 @@ export function makePlaces(record: RunRecord): Places {
   const zones = [...tokens].filter(([, token]) => token === '${TMPDIR}').map(([path]) => path);
   // As nearly every machine has it; nothing depends on it but what stands for a probe.
   const account = record.uid === 0 ? '/root' : `/home/${record.variables.user}`;
+  const above = new Set([...tokens.keys()].flatMap(listAncestors));
   return {
     tokens,
+    isAbove: (path) => above.has(path),
     accountHome: tokens.has(account) ? undefined : account,
     home: trimSlashes(home),
     cwd: trimSlashes(cwd),

@@ -39,7 +39,7 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   {
     name: 'tool',
     appliesTo: BORN,
-    does: 'forms of single tools (rustc sessions, Claude Code snapshots, copies and working directory files) become <*>',
+    does: 'forms of single tools (rustc sessions, Claude Code snapshots, copies and working directory files), and the number of a .pid file, become <*>',
     hides: 'which of several such files',
   },
   {
@@ -63,13 +63,13 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   {
     name: 'pid',
     appliesTo: BORN,
-    does: 'a number of three to seven digits that is a process number of the run, and no year, becomes <*>',
+    does: 'a number of five to seven digits that is a process number of the run becomes <*>',
     hides: 'a number that happens to be a process number',
   },
   {
     name: 'store',
     appliesTo: `${BORN}, in stores told by their directory; also the two-digit directories of a git object store that got objects`,
-    does: 'digests that name git objects and packs, entries of the caches of npm, pip and go, and the outputs of cargo become <*>',
+    does: 'digests that name git objects and packs, entries of the caches of npm, pip and go, sessions of Claude Code, and the outputs of cargo become <*>',
     hides: 'which objects, and how many: refs and installed files stay visible',
   },
   {
@@ -84,6 +84,12 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
     does: 'a token of six characters or more that neither reads as words nor occurs in a name that stays becomes <*>; words before it, and the name that it is renamed to, are kept',
     hides:
       'the odd name of a file that nobody finds after the run, or that was refused; its directory, the program and what was done stay, and an image that was executed has its digest',
+  },
+  {
+    name: 'number',
+    appliesTo: PASSING,
+    does: 'a number of up to five digits that stands by itself, and is neither a year nor a part of a version, becomes <*>: it may be a process number',
+    hides: 'which of several such files',
   },
   {
     name: 'siblings',
@@ -120,6 +126,12 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
     appliesTo: 'reads and executions that found nothing',
     does: 'what was looked for in the working directory, its parent and / becomes ${UP} for all directories above',
     hides: 'how deep the working directory lies',
+  },
+  {
+    name: 'way-down',
+    appliesTo: 'directories above the working directory, the home or the tmp',
+    does: 'to want to make one that is there is left out',
+    hides: 'how deep these lie',
   },
   {
     name: 'path-search',

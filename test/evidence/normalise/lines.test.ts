@@ -162,6 +162,60 @@ describe('locks', () => {
   });
 });
 
+describe('what depends on the user', () => {
+  it('is not where the account has its home', () => {
+    const variables = { cwd: '/w/a', home: '/w/home', tmpdir: '/w/tmp', user: 'root' };
+    const missing = { outcome: 'ENOENT' };
+    expect(
+      linesOf([file('read', '/root/.sqliterc', missing), file('read', '/root/.netrc')], {
+        variables,
+        uid: 0,
+      }),
+    ).toEqual(['read ${HOME}/.sqliterc ENOENT', 'read /root/.netrc ok']);
+  });
+
+  it('is not whether the machine knows it', () => {
+    const missing = { outcome: 'ENOENT' };
+    expect(linesOf([file('read', '/run/userdb/54321.user', missing)])).toEqual([]);
+    expect(linesOf([file('read', '/etc/userdb/a.user')])).toHaveLength(1);
+  });
+
+  it('is not whether a file is made executable at once or by its maker', () => {
+    const events = [file('create', `${CWD}/a`), file('utimes', `${CWD}/a`)];
+    const chmod = file('chmod', `${CWD}/a`, { target: '755' });
+    expect(linesOf([...events, chmod])).toEqual(linesOf(events));
+    expect(linesOf([...events, { ...chmod, program: 2 }])).not.toEqual(linesOf(events));
+  });
+});
+
+describe('git', () => {
+  it('may look at its work tree again or not', () => {
+    const programs = [program(1, '/usr/lib/git-core/git'), program(2, '/usr/bin/cat')];
+    const base = [file('read', `${CWD}/.git/HEAD`)];
+    const more = [file('read', `${CWD}/src/a.c`), file('read', `${CWD}/README`)];
+    expect(linesOf([...base, ...more], { programs })).toEqual(linesOf(base, { programs }));
+    const elsewhere = file('read', '/home/me/secret');
+    expect(linesOf([...base, elsewhere], { programs })).toHaveLength(2);
+    const byOther = file('read', `${CWD}/README`, { program: 2 });
+    expect(linesOf([...base, byOther], { programs })).toHaveLength(2);
+  });
+
+  it('has the same form for a directory that is not there as for one that is', () => {
+    const path = `${CWD}/origin.git/objects/ab`;
+    const events = [
+      file('write', `${CWD}/origin.git/./objects/ab/tmp_obj_AbCd12`, { outcome: 'ENOENT' }),
+      file('mkdir', path),
+      file('create', `${path}/tmp_obj_QwEr34`),
+      file('unlink', `${path}/tmp_obj_QwEr34`),
+    ];
+    expect(linesOf(events)).toEqual([
+      'mkdir ${CWD}/origin.git/objects/<*> ok',
+      'unlink ${CWD}/origin.git/objects/<*>/tmp_obj_<*> ok',
+      'write ${CWD}/origin.git/objects/<*>/tmp_obj_<*> ok',
+    ]);
+  });
+});
+
 describe('databases', () => {
   it('look the same whether they were tidied up at the end or not', () => {
     const main = `${CWD}/state.sqlite`;
@@ -269,6 +323,19 @@ describe('searches', () => {
     expect(
       linesOf([file('read', `${CWD}/.npmrc`, missing), file('read', '/home/me/.npmrc', missing)]),
     ).toHaveLength(2);
+  });
+
+  it('down to a place do not show how deep it lies', () => {
+    const there = { outcome: 'EEXIST' };
+    expect(
+      linesOf([
+        file('mkdir', '/home', there),
+        file('mkdir', '/home/me', there),
+        file('mkdir', CWD, there),
+        file('mkdir', `${CWD}/src`, there),
+        file('mkdir', `${CWD}/src/new`),
+      ]),
+    ).toEqual(['mkdir ${CWD} EEXIST', 'mkdir ${CWD}/src EEXIST', 'mkdir ${CWD}/src/new ok']);
   });
 
   it('along PATH show only what was found', () => {
