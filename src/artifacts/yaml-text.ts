@@ -14,11 +14,14 @@ const PIECE_LENGTH = 1 << 16;
 /** Words that are no text to some reader of YAML: `no` is a boolean to one of version 1.1. */
 const RESERVED = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i;
 
+/** Nothing in it needs an escape. */
+const SIMPLE = /^[ !#-[\]-~]*$/;
+
 /** YAML forbids these, or takes them for a line break. */
-// eslint-disable-next-line no-control-regex
 const UNSAFE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]|\p{Surrogate}/gu;
 
 export function quoteYaml(text: string): string {
+  if (SIMPLE.test(text)) return `"${text}"`;
   return JSON.stringify(text).replace(
     UNSAFE,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -32,8 +35,9 @@ export function* writeYaml(value: PlainValue): Generator<string> {
     return;
   }
   let piece = '';
-  for (const line of writeLines(value, '')) {
-    piece += line;
+  const writer = new BlockWriter();
+  for (const block of writer.blocks(value, '')) {
+    piece += block;
     if (piece.length < PIECE_LENGTH) continue;
     yield piece;
     piece = '';
@@ -41,33 +45,74 @@ export function* writeYaml(value: PlainValue): Generator<string> {
   yield piece;
 }
 
-function* writeLines(value: PlainValue, indent: string): Generator<string> {
-  if (isList(value)) {
-    for (const item of value) {
-      const flow = writeFlow(item);
-      if (flow !== undefined) yield `${indent}- ${flow}\n`;
+/** A value of more members than this is given out member by member. */
+const MAX_WHOLE = 64;
+
+class BlockWriter {
+  /** Texts of objects that occur more than once, by their depth: many files share what was done to them. */
+  readonly #known = new Map<string, WeakMap<object, string>>();
+
+  *blocks(value: PlainValue, indent: string): Generator<string> {
+    if (!isLarge(value)) {
+      yield this.#write(value, indent);
+      return;
+    }
+    if (isList(value)) {
+      for (const item of value) yield this.#writeItem(item, indent);
+      return;
+    }
+    for (const key of Object.keys(value)) {
+      const member = value[key] as PlainValue;
+      if (!isLarge(member)) yield this.#writeMember(key, member, indent);
       else {
-        // The first line of what is inside stands behind the dash.
-        let mark = `${indent}- `;
-        for (const line of writeLines(item, `${indent}  `)) {
-          yield mark + line.slice(mark.length === 0 ? 0 : indent.length + 2);
-          mark = '';
-        }
+        yield `${indent}${writeKey(key, indent)}:\n`;
+        yield* this.blocks(member, `${indent}  `);
       }
     }
-    return;
   }
-  if (typeof value !== 'object' || value === null) return;
-  for (const key of Object.keys(value)) {
-    const member = value[key] as PlainValue;
+
+  #write(value: PlainValue, indent: string): string {
+    if (typeof value !== 'object' || value === null) return '';
+    let known = this.#known.get(indent);
+    if (!known) {
+      known = new WeakMap();
+      this.#known.set(indent, known);
+    }
+    let text = known.get(value);
+    if (text === undefined) {
+      text = '';
+      if (isList(value)) for (const item of value) text += this.#writeItem(item, indent);
+      else
+        for (const key of Object.keys(value))
+          text += this.#writeMember(key, value[key] as PlainValue, indent);
+      known.set(value, text);
+    }
+    return text;
+  }
+
+  #writeItem(item: PlainValue, indent: string): string {
+    const flow = writeFlow(item);
+    if (flow !== undefined) return `${indent}- ${flow}\n`;
+    // The first line of what is inside stands behind the dash.
+    return `${indent}- ${this.#write(item, `${indent}  `).slice(indent.length + 2)}`;
+  }
+
+  #writeMember(key: string, member: PlainValue, indent: string): string {
     const name = indent + writeKey(key, indent);
     const flow = writeFlow(member);
-    if (flow !== undefined) yield `${name}: ${flow}\n`;
-    else {
-      yield `${name}:\n`;
-      yield* writeLines(member, `${indent}  `);
-    }
+    if (flow !== undefined) return `${name}: ${flow}\n`;
+    return `${name}:\n${this.#write(member, `${indent}  `)}`;
   }
+}
+
+/** With many members, or with a member that has many. */
+function isLarge(
+  value: PlainValue,
+): value is Exclude<PlainValue, string | number | boolean | null> {
+  if (typeof value !== 'object' || value === null) return false;
+  if (isList(value)) return value.length > MAX_WHOLE;
+  const keys = Object.keys(value);
+  return keys.length > MAX_WHOLE || keys.some((key) => isLarge(value[key] as PlainValue));
 }
 
 function isList(value: PlainValue): value is readonly PlainValue[] {

@@ -1,9 +1,8 @@
 import type { Program } from '../observe/event.ts';
-import type { Entries, Link, Operations, ProcessEntry, RefusalEntry } from './evidence.ts';
+import type { Entries, Link, ProcessEntry, RefusalEntry } from './evidence.ts';
 import type { CanonicalLine } from './normalise/canonical-line.ts';
+import { OperationTable } from './operation-table.ts';
 import { sortUnique, toRecord } from './sorting.ts';
-
-type Draft = Map<string, Map<string, Map<string, Set<string>>>>;
 
 const NETWORK_OPS: ReadonlySet<string> = new Set(['connect', 'bind']);
 const LINK_OPS: ReadonlySet<string> = new Set(['rename', 'link', 'symlink']);
@@ -18,28 +17,39 @@ export interface EntriesInput {
 
 /** The lines of a run by what they are about: by subject, operation and outcome, the programs that did it. */
 export function makeEntries(input: EntriesInput): Entries {
-  const files: Draft = new Map();
-  const network: Draft = new Map();
+  const table = new OperationTable();
+  /** By subject: the number of its set. */
+  const files = new Map<string, number>();
+  const network = new Map<string, number>();
+  const note = (
+    sets: Map<string, number>,
+    subject: string,
+    op: string,
+    { outcome, program }: CanonicalLine,
+  ): void => {
+    sets.set(subject, table.add(sets.get(subject) ?? 0, { op, outcome, image: program }));
+  };
   const links: Link[] = [];
   const folded: Entries['folded'][number][] = [];
-  for (const { op, path, target, outcome, program } of input.lines) {
+  for (const line of input.lines) {
+    const { op, path, target, outcome, program } = line;
     if (op === 'run' || op === 'limit') continue;
     if (op.startsWith('overflow ')) {
       folded.push({ op: op.slice('overflow '.length), directory: path, outcome, program });
       continue;
     }
     if (NETWORK_OPS.has(op)) {
-      note(network, path, op, outcome, program);
+      note(network, path, op, line);
       continue;
     }
-    note(files, path, op, outcome, program);
+    note(files, path, op, line);
     if (target === undefined || outcome !== 'ok' || !LINK_OPS.has(op)) continue;
     links.push({ op: op as Link['op'], from: path, to: target });
-    if (op !== 'symlink') note(files, target, `${op}-target`, outcome, program);
+    if (op !== 'symlink') note(files, target, `${op}-target`, line);
   }
   return {
-    files: toOperations(files),
-    network: toOperations(network),
+    files: toRecord(files, (set) => table.operations(set)),
+    network: toRecord(network, (set) => table.operations(set)),
     processes: listProcesses(input),
     links: sortUnique(links, ({ op, from, to }) => [from, to, op]),
     folded: sortUnique(folded, (fold) => Object.values(fold)),
@@ -96,25 +106,4 @@ function listProcesses({
     parents: [...parents].sort(),
     scripts: [...scripts].sort(),
   }));
-}
-
-function note(draft: Draft, subject: string, op: string, outcome: string, image: string): void {
-  const ops = getOrMake(draft, subject, () => new Map());
-  const outcomes = getOrMake(ops, op, () => new Map<string, Set<string>>());
-  getOrMake(outcomes, outcome, () => new Set<string>()).add(image);
-}
-
-function toOperations(draft: Draft): Record<string, Operations> {
-  return toRecord(draft, (ops) =>
-    toRecord(ops, (outcomes) => toRecord(outcomes, (images) => [...images].sort())),
-  );
-}
-
-function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = make();
-    map.set(key, value);
-  }
-  return value;
 }

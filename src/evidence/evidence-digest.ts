@@ -7,25 +7,38 @@ export function digestOf(value: object): string {
   return `sha256:${sha256HexOf(canonicalPieces(value))}`;
 }
 
-function* canonicalPieces(value: object): Generator<string> {
+function* canonicalPieces(value: object, known = new WeakMap<object, string>()): Generator<string> {
   let mark = '{';
-  for (const [name, member] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name of Object.keys(members).sort()) {
+    const member = members[name];
     yield `${mark}${canonicalJson(name)}:`;
-    if (isLargeObject(member)) yield* canonicalPieces(member);
-    else yield canonicalJson(member);
+    if (isLarge(member)) yield* canonicalPieces(member, known);
+    else yield writeOnce(member, known);
     mark = ',';
   }
   yield mark === '{' ? '{}' : '}';
 }
 
+/** Many files share what was done to them, and have the text of it in common. */
+function writeOnce(value: unknown, known: WeakMap<object, string>): string {
+  if (typeof value !== 'object' || value === null) return canonicalJson(value);
+  let text = known.get(value);
+  if (text === undefined) {
+    text = canonicalJson(value);
+    known.set(value, text);
+  }
+  return text;
+}
+
 const LARGE = 1000;
 
-function isLargeObject(value: unknown): value is object {
+/** An object with many members, or with one in it that has. */
+function isLarge(value: unknown): value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  return (
-    Object.keys(value).length > LARGE ||
-    Object.values(value).some((member) => isLargeObject(member))
-  );
+  const names = Object.keys(value);
+  if (names.length > LARGE) return true;
+  return names.some((name) => isLarge((value as Record<string, unknown>)[name]));
 }
 
 export interface EvidenceProblem {

@@ -136,7 +136,7 @@ export interface RunFacts {
   readonly directories: { readonly cwd: string; readonly home: string; readonly tmpdir: string };
   readonly run_digest: string;
   readonly system_reads_digest: string;
-  /** How often, where it was more than once. By operation and subject. */
+  /** How often, where it was more than once: by operation and subject, the most frequent ones. */
   readonly hits: Readonly<Record<string, number>>;
   /** How often each image was started. */
   readonly starts: Readonly<Record<string, number>>;

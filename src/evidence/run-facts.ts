@@ -10,6 +10,7 @@ import type { RunRecord } from './run-record.ts';
 import { sortUnique, toRecord } from './sorting.ts';
 
 const MAX_REFUSALS = 1000;
+const MAX_HITS = 10_000;
 const MAX_COMMANDS_OF_ONE = 16;
 
 export interface RunFactsInput {
@@ -80,7 +81,9 @@ function countHits(
     const key = `${event.kind === 'exec' ? 'exec' : event.op} ${subjectOf(event, pathOf)}`;
     hits.set(key, (hits.get(key) ?? 0) + event.count);
   }
-  return toRecord(hits, (count) => count);
+  if (hits.size <= MAX_HITS) return toRecord(hits, (count) => count);
+  const most = [...hits].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, MAX_HITS);
+  return toRecord(new Map(most), (count) => count);
 }
 
 type Attempt = Extract<Event, { count: number }>;
