@@ -170,6 +170,23 @@ describeForEachPerson('the record', (person) => {
     expect(lines.filter(({ op }) => op === 'read')).toEqual([]);
   });
 
+  it('lets the program go on when nobody takes the stream any more, and says so', async () => {
+    const place = makePlace();
+    const full = fs.openSync('/dev/full', 'w');
+    try {
+      const outcome = await runAssay({
+        place,
+        flags: ['-q', '--preset', 'coding-agent', '--json', 'fd:3'],
+        command: ['/bin/sh', '-c', 'echo a > new; sleep 0.3; echo b > last'],
+        extra: [full],
+      });
+      expect(outcome).toMatchObject({ code: 3, stderr: expect.stringContaining('ENOSPC') });
+      expect(place.has('work/last')).toBe(true);
+    } finally {
+      fs.closeSync(full);
+    }
+  });
+
   it.each([
     ['a profile in no directory', ['--profile', '/no/such/dir/p.yaml'], '/no/such/dir/p.yaml'],
     ['a profile that is a directory', ['--profile', '/tmp'], '"/tmp"'],

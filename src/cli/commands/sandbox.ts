@@ -150,11 +150,13 @@ export async function run(parsed: ParsedCommand): Promise<number> {
   const target = parsed.flags.text('json');
   if (target === undefined) return await runInside(parsed, undefined);
   const { openJsonTarget } = await import('../record/json-target.ts');
+  const { makeFailureSummary } = await import('../run-summary.ts');
   const json = openJsonTarget(target);
   try {
-    return await runInside(parsed, json);
+    const code = await runInside(parsed, json);
+    if (json.problem !== undefined) throw new AssayError('E_RECORD_NOT_WRITTEN', json.problem);
+    return code;
   } catch (error) {
-    const { makeFailureSummary } = await import('../run-summary.ts');
     if (error instanceof AssayError) json.write(makeFailureSummary(error));
     throw error;
   }

@@ -12,10 +12,30 @@ import { basename, dirname, join } from 'node:path';
 import { AssayError } from '../../core/errors.ts';
 
 /** Where `--json` writes: one object a line, each at once. */
-export interface JsonTarget {
-  write(line: object): void;
+export class JsonTarget {
   /** The file, if it is one, without links on the way. */
-  readonly path?: string | undefined;
+  readonly path: string | undefined;
+  readonly #fd: number;
+  #problem: string | undefined;
+
+  constructor(fd: number, path?: string) {
+    this.#fd = fd;
+    this.path = path;
+  }
+
+  /** Why lines are missing; the program inside has nothing to do with that, and goes on. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  write(line: object): void {
+    if (this.#problem !== undefined) return;
+    try {
+      writeAll(this.#fd, line);
+    } catch (cause) {
+      this.#problem = `Cannot write to the target of --json: ${(cause as Error).message}`;
+    }
+  }
 }
 
 /**
@@ -38,7 +58,7 @@ export function openJsonTarget(target: string): JsonTarget {
 
 function toDescriptor(fd: number): JsonTarget {
   fstatSync(fd);
-  return { write: (line) => writeAll(fd, line) };
+  return new JsonTarget(fd);
 }
 
 function toFile(path: string): JsonTarget {
@@ -55,7 +75,7 @@ function toFile(path: string): JsonTarget {
   }
   const real = readlinkSync(`/proc/self/fd/${directory}`);
   closeSync(directory);
-  return { path: join(real, basename(path)), write: (line) => writeAll(fd, line) };
+  return new JsonTarget(fd, join(real, basename(path)));
 }
 
 function writeAll(fd: number, line: object): void {
