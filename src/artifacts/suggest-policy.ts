@@ -144,7 +144,8 @@ const RULES = [
   'since looking whether a file is there leaves no trace. Elsewhere a directory stands for its files when four or more',
   'of its entries were read. A file that was made, moved or removed needs its directory, or the nearest one above',
   'that was there before the run; eight or more files written in one directory need all of it. What was moved or linked',
-  'from one directory to another needs one entry for both. Refused attempts are not granted.',
+  'from one directory to another needs one entry for both. More than 64 places become fewer, larger ones. Refused',
+  'attempts are not granted.',
 ];
 
 function makeComments(runs: readonly Evidence[], input: CommentInput): string[] {

@@ -35,6 +35,19 @@ export function foldPlaces(
   return kept.sort();
 }
 
+/** Each is a mount inside, and a list that nobody reads is no policy. */
+const MAX_PLACES = 64;
+
+/** The same, and if that leaves too many, ever larger directories. */
+export function foldToFew(paths: Iterable<string>, options: FoldOptions): string[] {
+  let folded = foldPlaces(paths, options);
+  for (const count of [16, 8, 4, 2]) {
+    if (folded.length <= MAX_PLACES) break;
+    folded = foldPlaces(folded, { ...options, count, isDeep: true });
+  }
+  return folded;
+}
+
 function isCovered(path: string, wanted: ReadonlySet<string>): boolean {
   for (let at = parentOf(path); at !== ''; at = parentOf(at)) if (wanted.has(at)) return true;
   return path !== '/' && wanted.has('/');

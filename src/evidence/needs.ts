@@ -1,7 +1,7 @@
 import type { Event, FileEvent } from '../observe/event.ts';
 import { SYSTEM_BASELINE } from '../policy/system-baseline.ts';
 import { isTemporary } from './changes.ts';
-import { foldPlaces } from './fold-places.ts';
+import { foldPlaces, foldToFew } from './fold-places.ts';
 import { makeBroadTest, makePlacer, type Place, type Placer } from './needed-places.ts';
 import { makeProtectedPaths, type ProtectedPaths } from './protected-path.ts';
 import type { RunRecord } from './run-record.ts';
@@ -114,7 +114,7 @@ class NeedCollector {
       Array.from(paths, (path) => abbreviate(path, variables)).sort();
     const fold = (right: NeededRight, count: number): string[] =>
       shown(
-        foldPlaces(this.#places[right], {
+        foldToFew(this.#places[right], {
           count,
           isDeep: right === 'read',
           isBroad: this.#isBroad,

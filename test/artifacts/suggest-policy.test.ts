@@ -80,6 +80,14 @@ describe('suggestPolicy()', () => {
     expect(policy.fs?.write).toEqual(['${CWD}']);
   });
 
+  it('stays short when very many directories were written in', () => {
+    const events = Array.from({ length: 3000 }, (_, index) =>
+      file('create', `${WORK}/packages/p${index % 500}/lib/d${index}/x`),
+    );
+    const { policy } = suggest([...events, file('create', `${WORK}/out/x`)]);
+    expect(policy.fs?.write).toEqual(['${CWD}/out', '${CWD}/packages']);
+  });
+
   it('grants one place for both ends of a move', () => {
     const { policy } = suggest([
       file('create', `${WORK}/a/tmp/x`),
