@@ -112,6 +112,7 @@ static int resolve_descriptor(const struct request *r, int fd, struct target *t)
   t->exists = true;
   if (fstat(t->object, &t->st)) return -errno;
   canonical_path(t->object, t->path, sizeof t->path);
+  if (!t->path[0]) return -ENAMETOOLONG; /* moved to where it has no name */
   const char *slash = strrchr(t->path, '/');
   if (slash && strlen(slash + 1) < sizeof t->name && !S_ISDIR(t->st.st_mode)) strcpy(t->name, slash + 1);
   return 0;

@@ -60,6 +60,7 @@ struct attempt {
   uint32_t program;
   int pidfd; /* of the caller, where it is known; else -1 */
   bool is_refused; /* and has been recorded as that */
+  const char *link_text; /* of a symbolic link that is to be made */
   char requested[4096];
 };
 
@@ -171,6 +172,7 @@ void object_link(const struct target *t, char out[32]);
 int fetch_path(const struct request *r, uint64_t address);
 int resolve_fetched(const struct request *r, int dirfd, int follow, bool empty_ok, struct target *t);
 int resolve_argument(const struct request *r, int dirfd, uint64_t address, int follow, bool empty_ok, struct target *t);
+bool has_moved(const struct target *t);
 bool may_create(struct broker *b);
 bool is_setuid_refused(const struct request *r, mode_t mode);
 void note_refusal(const struct request *r, const char *op, const char *path, uint32_t rule, int error);

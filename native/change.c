@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 enum { CREATES = 1 };
+#define MAX_TRIES 40 /* as often as what is judged may be another thing by the time it is to be done */
 
 static int make_entry(const struct request *r, struct target *t, int (*make)(const struct request *, struct target *)) {
   struct broker *b = r->broker;
@@ -32,11 +33,8 @@ static int make_node(const struct request *r, struct target *t) {
 }
 
 static int make_link(const struct request *r, struct target *t) {
-  char text[PATH_CAP];
-  int len = fetch_string(r, r->args[0], text, 4096);
-  if (len < 0) return len;
   if (t->must_be_dir) return -ENOENT;
-  return symlinkat(text, t->parent, t->name) ? -errno : 0;
+  return symlinkat(r->attempt->link_text, t->parent, t->name) ? -errno : 0;
 }
 
 /* The kernel tells `.`, `..` and `/` apart. */
@@ -61,26 +59,45 @@ static int set_length(const struct request *r, struct target *t) {
   return truncate(link, (off_t)r->args[1]) ? -errno : 0;
 }
 
-/* One answer for each call that takes one path and changes what it names. */
+/* A call that takes one path and changes what it names. */
+struct one_change {
+  const char *op;
+  int dirfd;
+  uint64_t path;
+  int (*change)(const struct request *, struct target *);
+  int follow, kind;
+};
+
+/* -EAGAIN when the path means something else by now. */
+static int try_change(const struct request *r, const struct one_change *c, struct target *t) {
+  int error = resolve_argument(r, c->dirfd, c->path, c->follow, false, t);
+  if (error) return error;
+  uint32_t rule = refusal_of(r->broker, t, OP_WRITE);
+  /* A symbolic link at the head of a protected name would stand in for a directory that holds one. */
+  if (!rule && c->change == make_link) rule = find_rename_refusal(r->broker, t->path, t->path, true);
+  if (rule && !(c->kind & CREATES && t->exists)) return note_refusal(r, c->op, t->path, rule, EACCES), -EACCES;
+  pthread_mutex_lock(&r->broker->names_lock);
+  if (has_moved(t)) error = -EAGAIN;
+  else error = c->kind & CREATES ? make_entry(r, t, c->change) : c->change(r, t);
+  pthread_mutex_unlock(&r->broker->names_lock);
+  if (!rule) note_kernel_refusal(r, c->op, t->path, OP_WRITE, error);
+  return error;
+}
+
 static void change_one(const struct request *r, const char *op, int dirfd, uint64_t path, int (*change)(const struct request *, struct target *),
                        int follow, int kind) {
+  struct one_change c = {op, dirfd, path, change, follow, kind};
   struct target t;
-  char text[PATH_CAP] = "";
+  char text[4096] = "";
   clear_target(&t);
-  int len = change == make_link ? fetch_string(r, r->args[0], text, 4096) : 1;
-  int error = len < 0 ? len : len == 0 ? -ENOENT : resolve_argument(r, dirfd, path, follow, false, &t);
-  if (!error) {
-    uint32_t rule = refusal_of(r->broker, &t, OP_WRITE);
-    /* A symbolic link at the head of a protected name would stand in for a directory that holds one. */
-    if (!rule && change == make_link) rule = find_rename_refusal(r->broker, t.path, t.path, true);
-    if (rule && !(kind & CREATES && t.exists)) note_refusal(r, op, t.path, rule, EACCES), error = -EACCES;
-    else {
-      pthread_mutex_lock(&r->broker->names_lock);
-      error = kind & CREATES ? make_entry(r, &t, change) : change(r, &t);
-      pthread_mutex_unlock(&r->broker->names_lock);
-    }
-    if (!rule) note_kernel_refusal(r, op, t.path, OP_WRITE, error);
+  int len = change == make_link ? fetch_string(r, r->args[0], text, sizeof text) : 1; /* once: it may be another text later */
+  int error = len < 0 ? len : len == 0 ? -ENOENT : -EAGAIN;
+  r->attempt->link_text = text;
+  for (int tries = 0; error == -EAGAIN && tries < MAX_TRIES; tries++) {
+    release(&t);
+    error = try_change(r, &c, &t);
   }
+  if (error == -EAGAIN) error = -EBUSY;
   if (!error && !(kind & CREATES) && t.exists && S_ISDIR(t.st.st_mode)) forget_places(r->broker); /* its number is free again */
   bool is_dir = change == make_dir || (t.exists && S_ISDIR(t.st.st_mode));
   note_outcome(r, (struct fact){.op = op, .path = t.path, .target = text, .error = -error, .flags = is_dir ? FACT_DIRECTORY : 0,
@@ -124,69 +141,102 @@ static void note_rename(const struct request *r, const struct target *from, cons
   note_outcome(r, (struct fact){.op = "rename", .path = to->path, .target = from->path, .flags = is_dir | FACT_REPLACES});
 }
 
-static void perform_rename(const struct request *r) {
+/* Both paths of a call are asked for; the record keeps the first, which is the one that it names. */
+static int resolve_second(const struct request *r, int dirfd, uint64_t address, struct target *t) {
+  char first[sizeof r->attempt->requested];
+  strcpy(first, r->attempt->requested);
+  int error = resolve_argument(r, dirfd, address, NAME_ONLY, false, t);
+  strcpy(r->attempt->requested, first);
+  return error;
+}
+
+static int try_rename(const struct request *r, struct target *from, struct target *to, unsigned flags) {
   const uint64_t *a = r->args;
-  struct target from, to;
-  clear_target(&to);
-  unsigned flags = r->nr == SYS_renameat2 ? (unsigned)a[4] : 0;
   bool has_dirs = true;
 #ifdef SYS_rename
   has_dirs = r->nr != SYS_rename;
 #endif
-  int error = resolve_argument(r, has_dirs ? (int)a[0] : AT_FDCWD, a[has_dirs ? 1 : 0], NAME_ONLY, false, &from);
-  if (!error) error = resolve_argument(r, has_dirs ? (int)a[2] : AT_FDCWD, a[has_dirs ? 3 : 1], NAME_ONLY, false, &to);
-  if (!error && (!from.name[0] || !to.name[0])) error = from.name[0] && (flags & 1 /* NOREPLACE */) ? -EEXIST : -EBUSY;
-  if (!error && !from.exists) error = -ENOENT;
-  if (!error && to.exists && (flags & 1)) error = -EEXIST;
-  if (!error && (to.must_be_dir || from.must_be_dir) && !S_ISDIR(from.st.st_mode)) error = -ENOTDIR;
-  if (!error) error = check_rename(r, &from, &to, flags & 2 /* EXCHANGE */);
-  if (!error) {
-    pthread_mutex_lock(&r->broker->names_lock);
-    error = syscall(SYS_renameat2, from.parent, from.name, to.parent, to.name, flags) ? -errno : 0;
-    pthread_mutex_unlock(&r->broker->names_lock);
-    note_kernel_refusal(r, "rename", is_covered(r->broker, from.path, OP_WRITE) ? to.path : from.path, OP_WRITE, error);
-    if (!error && (flags & 2 || !S_ISREG(from.st.st_mode))) forget_places(r->broker);
-    if (!error) guard_note(r->broker, &to);
-    if (!error && flags & 2) guard_note(r->broker, &from);
+  int error = resolve_argument(r, has_dirs ? (int)a[0] : AT_FDCWD, a[has_dirs ? 1 : 0], NAME_ONLY, false, from);
+  if (!error) error = resolve_second(r, has_dirs ? (int)a[2] : AT_FDCWD, a[has_dirs ? 3 : 1], to);
+  if (error) return error;
+  if (!from->name[0] || !to->name[0]) return from->name[0] && (flags & 1 /* NOREPLACE */) ? -EEXIST : -EBUSY;
+  if (!from->exists) return -ENOENT;
+  if (to->exists && (flags & 1)) return -EEXIST;
+  if ((to->must_be_dir || from->must_be_dir) && !S_ISDIR(from->st.st_mode)) return -ENOTDIR;
+  error = check_rename(r, from, to, flags & 2 /* EXCHANGE */);
+  if (error) return error;
+  pthread_mutex_lock(&r->broker->names_lock);
+  /* What was judged as a file must not have become a directory that brings protected names with it. */
+  if (has_moved(from) || has_moved(to)) error = -EAGAIN;
+  else error = syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? -errno : 0;
+  if (!error && (flags & 2 || !S_ISREG(from->st.st_mode))) forget_places(r->broker);
+  pthread_mutex_unlock(&r->broker->names_lock);
+  note_kernel_refusal(r, "rename", is_covered(r->broker, from->path, OP_WRITE) ? to->path : from->path, OP_WRITE, error);
+  return error;
+}
+
+static void perform_rename(const struct request *r) {
+  struct broker *b = r->broker;
+  struct target from, to;
+  unsigned flags = r->nr == SYS_renameat2 ? (unsigned)r->args[4] : 0;
+  int error = -EAGAIN;
+  clear_target(&from);
+  clear_target(&to);
+  for (int tries = 0; error == -EAGAIN && tries < MAX_TRIES; tries++) {
+    release(&from);
+    release(&to);
+    error = try_rename(r, &from, &to, flags);
   }
+  if (error == -EAGAIN) error = -EBUSY;
+  if (!error) guard_note(b, &to);
+  if (!error && flags & 2) guard_note(b, &from);
   note_rename(r, &from, &to, -error, flags & 2);
   release(&from);
   release(&to);
   answer(r, 0, error);
 }
 
-static void perform_link(const struct request *r) {
+static int try_link(const struct request *r, struct target *from, struct target *to, int flags) {
   const uint64_t *a = r->args;
   struct broker *b = r->broker;
-  struct target from, to;
-  clear_target(&to);
   bool at = r->nr == SYS_linkat;
-  int flags = at ? (int)a[4] : 0;
   char link[32];
+  int error = resolve_argument(r, at ? (int)a[0] : AT_FDCWD, a[at ? 1 : 0], flags & AT_SYMLINK_FOLLOW ? FOLLOW : 0, flags & AT_EMPTY_PATH, from);
+  if (!error && !from->exists) error = -ENOENT;
+  if (!error) error = resolve_second(r, at ? (int)a[2] : AT_FDCWD, a[at ? 3 : 1], to);
+  if (error) return error;
+  if (to->exists || !to->name[0]) return -EEXIST;
+  if (to->must_be_dir) return -ENOENT;
+  if (S_ISDIR(from->st.st_mode)) return -EPERM;
+  /* A second name for a file is a way to read and write it. */
+  uint32_t rule = refusal_of(b, from, OP_READ | OP_WRITE);
+  const char *path = from->path;
+  if (!rule) rule = refusal_of(b, to, OP_WRITE), path = to->path;
+  if (!rule && S_ISLNK(from->st.st_mode)) rule = find_rename_refusal(b, to->path, to->path, true);
+  if (rule) return note_refusal(r, "link", path, rule, EACCES), -EACCES;
+  object_link(from, link);
+  pthread_mutex_lock(&b->names_lock);
+  if (has_moved(from) || has_moved(to)) error = -EAGAIN;
+  else if (S_ISLNK(from->st.st_mode)) error = linkat(from->parent, from->name, to->parent, to->name, 0) ? -errno : 0;
+  else error = linkat(AT_FDCWD, link, to->parent, to->name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+  pthread_mutex_unlock(&b->names_lock);
+  note_kernel_refusal(r, "link", to->path, OP_WRITE, error);
+  return error;
+}
+
+static void perform_link(const struct request *r) {
+  struct target from, to;
+  int flags = r->nr == SYS_linkat ? (int)r->args[4] : 0, error = -EAGAIN;
   if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) return answer(r, 0, -EINVAL);
-  int error = resolve_argument(r, at ? (int)a[0] : AT_FDCWD, a[at ? 1 : 0], flags & AT_SYMLINK_FOLLOW ? FOLLOW : 0, flags & AT_EMPTY_PATH, &from);
-  if (!error && !from.exists) error = -ENOENT;
-  if (!error) error = resolve_argument(r, at ? (int)a[2] : AT_FDCWD, a[at ? 3 : 1], NAME_ONLY, false, &to);
-  if (!error && (to.exists || !to.name[0])) error = -EEXIST;
-  if (!error && to.must_be_dir) error = -ENOENT;
-  if (!error && S_ISDIR(from.st.st_mode)) error = -EPERM;
-  if (!error) {
-    /* A second name for a file is a way to read and write it. */
-    uint32_t rule = refusal_of(b, &from, OP_READ | OP_WRITE);
-    const char *path = from.path;
-    if (!rule) rule = refusal_of(b, &to, OP_WRITE), path = to.path;
-    if (!rule && S_ISLNK(from.st.st_mode)) rule = find_rename_refusal(b, to.path, to.path, true);
-    if (rule) note_refusal(r, "link", path, rule, EACCES), error = -EACCES;
+  clear_target(&from);
+  clear_target(&to);
+  for (int tries = 0; error == -EAGAIN && tries < MAX_TRIES; tries++) {
+    release(&from);
+    release(&to);
+    error = try_link(r, &from, &to, flags);
   }
-  if (!error) {
-    object_link(&from, link);
-    pthread_mutex_lock(&b->names_lock);
-    if (S_ISLNK(from.st.st_mode)) error = linkat(from.parent, from.name, to.parent, to.name, 0) ? -errno : 0;
-    else error = linkat(AT_FDCWD, link, to.parent, to.name, AT_SYMLINK_FOLLOW) ? -errno : 0;
-    pthread_mutex_unlock(&b->names_lock);
-    note_kernel_refusal(r, "link", to.path, OP_WRITE, error);
-    if (!error) guard_note(b, &to);
-  }
+  if (error == -EAGAIN) error = -EBUSY;
+  if (!error) guard_note(r->broker, &to);
   note_outcome(r, (struct fact){.op = "link", .path = from.path, .target = to.path, .error = -error});
   release(&from);
   release(&to);

@@ -12,13 +12,11 @@
 void object_link(const struct target *t, char out[32]) { snprintf(out, 32, "/proc/self/fd/%d", t->object); }
 
 /* The path of an operation that did not even come to its directory: as it was asked for, in words only. */
-static void describe_failed(const struct request *r, int dirfd, struct target *t) {
+static void describe_failed(const struct request *r, int base, struct target *t) {
   const char *path = r->attempt->requested;
-  int base = path[0] == '/' ? -1 : open_base(r, dirfd, path);
   size_t len = 0;
   if (base >= 0) {
     canonical_path(base, t->path, PATH_CAP / 2);
-    close(base);
     len = strlen(t->path);
   }
   snprintf(t->path + len, PATH_CAP - len, "%s%s", len && t->path[len - 1] != '/' ? "/" : "", path);
@@ -35,21 +33,38 @@ int resolve_fetched(const struct request *r, int dirfd, int follow, bool empty_o
   if (base < 0) return base;
   if (!is_still_waiting(r)) return close(base), -ESRCH;
   if (path[0]) {
+    /* Kept for the description: the caller's directory may be another by then. */
+    int kept = path[0] == '/' ? -1 : fcntl(base, F_DUPFD_CLOEXEC, 0);
     int error = resolve(r, base, path, follow, t);
-    if (error) describe_failed(r, dirfd, t);
+    if (error) describe_failed(r, kept, t);
+    if (kept >= 0) close(kept);
     return error;
   }
   t->object = base;
   t->exists = true;
   if (fstat(base, &t->st)) return -errno;
   canonical_path(base, t->path, sizeof t->path);
-  return 0;
+  return t->path[0] ? 0 : -ENAMETOOLONG;
 }
 
 int resolve_argument(const struct request *r, int dirfd, uint64_t address, int follow, bool empty_ok, struct target *t) {
   clear_target(t);
   int len = fetch_path(r, address);
   return len < 0 ? len : resolve_fetched(r, dirfd, follow, empty_ok, t);
+}
+
+/* Whether the path has come to mean something else since it was resolved and judged. While `names_lock` is held, nothing
+   inside makes it do so any more. */
+bool has_moved(const struct target *t) {
+  char path[PATH_CAP];
+  struct stat st;
+  if (t->parent < 0) return false;
+  canonical_path(t->parent, path, sizeof path - sizeof t->name - 1);
+  size_t len = strlen(path);
+  snprintf(path + len, sizeof path - len, "%s%s", len && path[len - 1] == '/' ? "" : "/", t->name);
+  if (strcmp(path, t->path)) return true;
+  bool exists = !fstatat(t->parent, t->name, &st, AT_SYMLINK_NOFOLLOW);
+  return exists != t->exists || (exists && (st.st_dev != t->st.st_dev || st.st_ino != t->st.st_ino));
 }
 
 bool may_create(struct broker *b) {

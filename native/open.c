@@ -191,8 +191,10 @@ static int open_plainly(const struct request *r, const struct open_call *call, s
   if (!is_absolute) close(base);
   if (fd < 0) return -EAGAIN;
   t->exists = true;
-  if (!(r->broker->plan->flags & PLAN_READS_JUDGED)) return fd;
-  canonical_path(fd, t->path, sizeof t->path); /* what decides is asked for each time */
+  bool is_judged = r->broker->plan->flags & PLAN_READS_JUDGED;
+  if (is_judged) canonical_path(fd, t->path, sizeof t->path); /* what decides is asked for each time */
+  if (t->path[0] != '/') return close(fd), -EAGAIN; /* too deep to have a name, so it is neither judged nor told */
+  if (!is_judged) return fd;
   uint32_t rule = refusal_of(r->broker, t, OP_READ);
   if (!rule) return fd;
   close(fd);
@@ -223,7 +225,9 @@ static void open_and_answer(const struct request *r, bool is_own_thread) {
   }
   if (fd == -EAGAIN) fd = -ELOOP;
   int number = fd < 0 ? fd : give_descriptor(r, fd, call.flags & O_CLOEXEC);
-  if (number != -ENOENT || fd < 0) note_open(r, &call, &t, fd < 0 ? -fd : 0);
+  bool is_effect = fd >= 0 && (open_ops(&call, t.exists) & OP_WRITE); /* done, whether or not the caller has got its descriptor */
+  if (number >= 0 || is_effect || fd < 0) note_open(r, &call, &t, fd < 0 ? -fd : 0);
+  else if (number != -ENOENT) note_open(r, &call, &t, -number);
   answer(r, number, number);
   if (fd >= 0) close(fd);
 }
