@@ -2,7 +2,7 @@ import type { FileEvent } from '../../observe/event.ts';
 import type { Births } from './births.ts';
 import type { CanonicalLine } from './canonical-line.ts';
 import type { Names } from './names.ts';
-import { isUserLookup, systemClassOf } from './special-paths.ts';
+import { isAboutMachine, isUserLookup, systemClassOf } from './special-paths.ts';
 import { MISSING } from './walks.ts';
 
 export interface FileLineContext {
@@ -83,6 +83,10 @@ function isChance(event: FileEvent, line: CanonicalLine, context: FileLineContex
   if (outcome === 'EINTR') return true;
   if (op === 'read' && line.path === line.program) return true;
   if (op === 'read' && MISSING.has(outcome) && isUserLookup(event.path)) return true;
+  if (op === 'read' && isAboutMachine(event.path)) {
+    context.addSystemRead(line);
+    return true;
+  }
   if (op === 'read' && outcome === 'ok' && context.isGitRead(event.path, line.program)) return true;
   if (op === 'mkdir' && outcome === 'EEXIST' && context.isAbovePlace(event.path)) return true;
   if (!context.isMade(event.path, line.path)) return false;

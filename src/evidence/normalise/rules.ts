@@ -179,9 +179,15 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   {
     name: 'system-reads',
     appliesTo:
-      'reads that were not refused, in system directories, the installation of the reading program, control groups and processor descriptions',
+      'reads that were not refused, in system directories or the installation of the reading program',
     does: 'the directory stands for all, and one for all directories of libraries',
     hides: 'which file of the system was read; the digest of system reads beside the id tells',
+  },
+  {
+    name: 'machine-reads',
+    appliesTo: 'reads of control groups and of the description of processors and memory in /sys',
+    does: 'left out of the lines, not of the digest of system reads',
+    hides: 'that a runtime asked how large the machine is',
   },
   {
     name: 'account-home',

@@ -43,7 +43,7 @@ const MACHINE_DIRECTORY = /^\/sys\/(?:fs\/cgroup|devices\/system)(?=\/|$)/;
  */
 export function systemClassOf(path: string, image: string): string | undefined {
   if (LIBRARY_DIRECTORY.test(path)) return LIBRARIES;
-  const directory = SYSTEM_DIRECTORY.exec(path) ?? MACHINE_DIRECTORY.exec(path);
+  const directory = SYSTEM_DIRECTORY.exec(path);
   if (directory !== null) return directory[0];
   const prefix = installPrefixOf(image);
   if (prefix !== undefined && path.startsWith(`${prefix}/`)) return prefix;
@@ -55,6 +55,11 @@ function installPrefixOf(image: string): string | undefined {
   const [, prefix] = /^(.+)\/(?:bin|sbin|libexec)\/[^/]+$/.exec(image) ?? [];
   if (prefix === undefined || /^\$\{(?:CWD|TMPDIR)\}/.test(prefix)) return undefined;
   return prefix.split('/').length >= 3 ? prefix : undefined;
+}
+
+/** What runtimes ask about the machine, at moments of their own choice. */
+export function isAboutMachine(path: string): boolean {
+  return MACHINE_DIRECTORY.test(path);
 }
 
 export function isUserLookup(path: string): boolean {

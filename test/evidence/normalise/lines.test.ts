@@ -247,6 +247,7 @@ describe('reads', () => {
         file('read', '/usr/lib/a.so'),
         file('read', '/lib/b.so', { outcome: 'ENOENT' }),
         file('read', '/usr/local/share/x'),
+        file('read', '/sys/devices/system/cpu/online'),
         file('read', '/etc/passwd'),
         file('read', '/usr/share/secret', { outcome: 'EACCES' }),
       ]),
@@ -260,6 +261,7 @@ describe('reads', () => {
     ]);
     expect(systemReads.map(({ path }) => path)).toEqual([
       '/lib/b.so',
+      '/sys/devices/system/cpu/online',
       '/usr/lib/a.so',
       '/usr/local/share/x',
     ]);
