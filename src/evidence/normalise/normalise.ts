@@ -18,8 +18,6 @@ import { makeProgramLines, makeSearchTest } from './program-lines.ts';
 import { makeMainFinder } from './side-files.ts';
 import { makeWalkFinder } from './walks.ts';
 
-export { NORMALISATION_RULES } from './rules.ts';
-
 /** A run in its general form: free of day, directory, user, process numbers, order and load. */
 export interface Normalised {
   /** The general form of a path as seen inside. */
