@@ -9,6 +9,14 @@ export interface Program {
   close(): void;
 }
 
+/** Compiles the program that has no C library. */
+export function compileStill(path: string): void {
+  const flags = ['-O1', '-nostdlib', '-static', '-ffreestanding', '-fno-stack-protector'];
+  const source = join(SOURCES, 'bare/still.c');
+  const result = spawnSync('cc', [...flags, '-o', path, source], { encoding: 'utf8' });
+  if (result.status !== 0) throw new Error(`${source} does not compile: ${result.stderr}`);
+}
+
 /** Compiles all C attacks into one program that any user can run. */
 export function compileProgram(): Program {
   const dir = fs.mkdtempSync('/var/tmp/assay-esc-cc-');

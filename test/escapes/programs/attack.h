@@ -31,10 +31,12 @@ struct attack {
 };
 
 extern const struct attack READS[], DENIES[], WRITES[], ATTRIBUTES[], RACES[], CONFIGS[], PROCESSES[], SIGNALS[],
-    SOCKETS[], PACKETS[], SYSCALLS[], IPCS[], PRIVILEGES[], LIMITS[], DAEMONS[], TOOLS[];
+    SOCKETS[], PACKETS[], SYSCALLS[], IPCS[], PRIVILEGES[], LIMITS[], DAEMONS[], TOOLS[], RECORD_RACES[],
+    RECORD_PROGRAMS[], RECORD_FLOODS[], RECORD_KEEPER[];
 
 extern const char *base;  /* the fixture: home, outside, work and sock are below it */
 extern const char *token; /* what a write attack plants */
+extern const char *option; /* a last argument, such as how often; may be empty */
 
 char *at(const char *relative);    /* base/relative, never freed */
 char *conf(const char *key);       /* a fact about the victim, from ./victim.conf; exits when absent */

@@ -1,10 +1,11 @@
 /* attack ID BASE TOKEN: prints "started TOKEN", so that a run that never got this far is not taken for a refusal. */
 #include "attack.h"
 
-const char *base, *token;
+const char *base, *token, *option;
 
 static const struct attack *const TABLES[] = {READS,   DENIES,  WRITES,   ATTRIBUTES, RACES,      CONFIGS, PROCESSES, SIGNALS,
-                                              SOCKETS, PACKETS, SYSCALLS, IPCS,       PRIVILEGES, LIMITS,  DAEMONS,   TOOLS};
+                                              SOCKETS, PACKETS, SYSCALLS, IPCS,       PRIVILEGES, LIMITS,  DAEMONS,   TOOLS,
+                                              RECORD_RACES, RECORD_PROGRAMS, RECORD_FLOODS, RECORD_KEEPER};
 
 void fail(const char *what) {
     fprintf(stderr, "%s: %s\n", what, strerror(errno));
@@ -98,6 +99,7 @@ int main(int argc, char **argv) {
     if (argc < 4) return 64;
     base = argv[2];
     token = argv[3];
+    option = argc > 4 ? argv[4] : "";
     printf("started %s\n", token);
     fflush(stdout);
     for (size_t t = 0; t < sizeof TABLES / sizeof *TABLES; t++)

@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { describeForEachPerson } from '../e2e/as-user.ts';
+import { type Place, usePlaces } from '../e2e/place.ts';
+import {
+  compileRecorded,
+  eventsOf,
+  furnish,
+  type Line,
+  linesOf,
+  programLines,
+  type Recorded,
+  runRecorded,
+} from './recorded.ts';
+
+let program: ReturnType<typeof compileRecorded>;
+beforeAll(() => void (program = compileRecorded()));
+afterAll(() => program.close());
+
+/** Programs that say who they are, scripts, and files that cannot be executed. */
+function furnishPrograms(place: Place): void {
+  furnish(place, program);
+  const bytes = readFileSync(program.path);
+  for (const name of ['a', 'b', 'c', 'd'])
+    place.write(`work/p/${name}`, Buffer.concat([bytes, Buffer.from(`tag-${name}...`)]), 0o755);
+  for (const name of ['s', 't', 'u'])
+    place.write(`work/p/${name}`, `#!/bin/sh\necho "ran script ${name}"\n`, 0o755);
+  place.write('work/p/chain', `#!${place.work}/p/s\n`, 0o755);
+  place.write('work/p/text', 'some text\n', 0o755);
+  place.write('work/p/unexecutable', 'some text\n');
+  place.write('work/p/orphan', '#!/nonexistent/interpreter\n', 0o755);
+}
+
+const SHELL = '/usr/bin/dash';
+
+function describeProgram({ image, script = '', parent }: Line): string {
+  return `${image} ${script} < ${parent?.image ?? 'assay'}`;
+}
+
+function listPrograms(recorded: Recorded): string[] {
+  return programLines(recorded).map(describeProgram).sort();
+}
+
+/** How often images were started, those of the workspace by their name in it. */
+function listStarts({ evidence }: Recorded): Record<string, number> {
+  const starts = Object.entries(evidence.run.starts);
+  return Object.fromEntries(starts.map(([image, count]) => [image.replace('${CWD}/', ''), count]));
+}
+
+function count(texts: readonly string[], part: string): number {
+  return texts.filter((text) => text.includes(part)).length;
+}
+
+describeForEachPerson('programs', (person) => {
+  const openPlace = usePlaces(person);
+
+  it('are the images that ran, not what was asked for', async () => {
+    const place = openPlace();
+    furnishPrograms(place);
+    const recorded = await runRecorded({ place, id: 'record-exec-string', option: 150 });
+    const ran = linesOf(recorded.outcome.stdout, 'ran');
+    const by = `${place.work}/attack`;
+    expect(ran).toHaveLength(150);
+    expect(listPrograms(recorded)).toEqual([
+      `${by}  < assay`,
+      `${place.work}/p/a  < ${by}`,
+      `${place.work}/p/b  < ${by}`,
+    ]);
+    expect(listStarts(recorded)).toEqual({
+      attack: 1,
+      'p/a': count(ran, '/p/a '),
+      'p/b': count(ran, '/p/b '),
+    });
+  });
+
+  it.for([
+    ['the path of a script', 'record-exec-script'],
+    ['a link to a script', 'record-exec-link'],
+  ] as const)('are no interpreters of what they did not run: %s', async ([, id]) => {
+    const place = openPlace();
+    furnishPrograms(place);
+    const recorded = await runRecorded({ place, id, option: 150 });
+    const ran = linesOf(recorded.outcome.stdout, 'ran');
+    for (const { image, script } of programLines(recorded))
+      if (script !== undefined) {
+        expect(image).toBe(SHELL);
+        expect(ran).toContain(`script ${script.replace(`${place.work}/p/`, '')}`);
+      }
+    const isProgram = count(ran, '/p/a ');
+    expect(isProgram).toBeGreaterThan(0);
+    expect(listStarts(recorded)).toEqual({
+      attack: 1,
+      'p/a': isProgram,
+      [SHELL]: 150 - isProgram,
+    });
+    for (const { path, outcome } of eventsOf(recorded, 'exec'))
+      expect([path, outcome]).toEqual([expect.stringMatching(/(?:\/p\/[astu]|\/dash)$/), 'ok']);
+  });
+
+  it('have the digest of what ran, whatever has taken its place', async () => {
+    const place = openPlace();
+    furnishPrograms(place);
+    const recorded = await runRecorded({ place, id: 'record-exec-replaced', option: 40 });
+    const digestOf = (name: string): string =>
+      createHash('sha256')
+        .update(readFileSync(place.at(`work/p/${name}`)))
+        .digest('hex');
+    const ran = linesOf(recorded.outcome.stdout, 'ran');
+    const wanted = ['a', 'b'].filter((name) => count(ran, `tag-${name}`) > 0).map(digestOf);
+    const started = programLines(recorded).filter(({ parent }) => parent?.image !== undefined);
+    expect(new Set(started.map(({ digest }) => digest))).toEqual(new Set(wanted));
+  });
+
+  it('are seen however they are executed', async () => {
+    const place = openPlace();
+    furnishPrograms(place);
+    const recorded = await runRecorded({ place, id: 'record-exec-ways' });
+    const by = `${place.work}/attack`;
+    const inMemory = '/memfd:in-memory (deleted)';
+    expect(listPrograms(recorded)).toEqual(
+      [
+        `${by}  < assay`,
+        ...['a', 'b', 'c', 'd'].map((name) => `${place.work}/p/${name}  < ${by}`),
+        `${inMemory}  < ${by}`,
+        ...['s', 'chain'].map((name) => `${SHELL} ${place.work}/p/${name} < ${by}`),
+      ].sort(),
+    );
+    const ran = linesOf(recorded.outcome.stdout, 'ran');
+    const counted = Object.values(listStarts(recorded)).reduce((sum, starts) => sum + starts, 0);
+    expect(counted).toBe(ran.length + 1);
+  });
+
+  it('are not what failed to run, however it failed', async () => {
+    const place = openPlace();
+    furnishPrograms(place);
+    const recorded = await runRecorded({ place, id: 'record-exec-failures' });
+    expect(listPrograms(recorded)).toEqual([`${place.work}/attack  < assay`]);
+    const failed = eventsOf(recorded, 'exec').map(({ path, outcome }) => [path, outcome]);
+    expect(failed).toEqual([
+      [`${place.work}/p/text`, 'unknown'],
+      [`${place.work}/p/unexecutable`, 'EACCES'],
+      [`${place.work}/p/orphan`, 'unknown'],
+      [`${place.work}/p`, 'EACCES'],
+      [`${place.work}/p/absent`, 'ENOENT'],
+    ]);
+  });
+
+  it('are not what a program pretends to have become', async () => {
+    const place = openPlace();
+    furnishPrograms(place);
+    const recorded = await runRecorded({ place, id: 'record-exec-pretended' });
+    expect(listPrograms(recorded)).toEqual([`${place.work}/attack  < assay`]);
+    expect(eventsOf(recorded, 'exec', 'mkdir')).toMatchObject([
+      { op: 'exec', path: `${place.work}/p/text`, outcome: 'unknown' },
+      { op: 'mkdir', program: { image: `${place.work}/attack` } },
+    ]);
+  });
+
+  it.for([
+    ['makes one call', 'record-still-mkdir', 'observed'],
+    ['ends at once', 'record-still-exit', 'observed'],
+    ['crashes at once', 'record-still-crash', 'predicted'],
+    ['is killed before it makes a call', 'record-still-killed', 'predicted'],
+  ] as const)('are seen without a C library: one that %s', async ([, id, basis]) => {
+    const place = openPlace();
+    furnishPrograms(place);
+    const recorded = await runRecorded({ place, id });
+    const by = `${place.work}/attack`;
+    expect(listPrograms(recorded)).toEqual([`${by}  < assay`, `${place.work}/still  < ${by}`]);
+    expect(eventsOf(recorded, 'exec')).toMatchObject([
+      { path: `${place.work}/still`, outcome: 'ok', basis },
+    ]);
+    for (const made of eventsOf(recorded, 'mkdir'))
+      expect(made.program?.image).toBe(`${place.work}/still`);
+  });
+
+  it('keep their parents, however many have just been started', async () => {
+    const place = openPlace();
+    furnishPrograms(place);
+    const recorded = await runRecorded({ place, id: 'record-still-crowd', option: 300 });
+    const by = `${place.work}/attack`;
+    expect(listPrograms(recorded)).toEqual([`${by}  < assay`, `${place.work}/still  < ${by}`]);
+    expect(listStarts(recorded)).toEqual({ attack: 1, still: 300 });
+    const made = eventsOf(recorded, 'mkdir').map(({ program: maker }) => maker?.image);
+    expect(made).toEqual(Array.from({ length: 300 }, () => `${place.work}/still`));
+  });
+
+  it('are told from those that get their numbers later', async () => {
+    const place = openPlace();
+    furnishPrograms(place);
+    // Only root's runs have few enough numbers for them to come again soon.
+    const isRoot = person.uid === 0;
+    const option = isRoot ? 800 : 100;
+    const flags = isRoot ? ['--limit-pids', '1000', '--layers=-cgroup'] : [];
+    const recorded = await runRecorded({ place, id: 'record-numbers', option, flags });
+    const by = `${place.work}/attack`;
+    const [lowest = 0] = linesOf(recorded.outcome.stdout, 'numbers')[0]?.split(' ') ?? [];
+    if (isRoot) expect(Number(lowest), 'numbers come again').toBeLessThan(option);
+    expect(listPrograms(recorded)).toEqual([`${by}  < assay`, `${place.work}/still  < ${by}`]);
+    expect(new Set(eventsOf(recorded, 'exec').map(({ outcome }) => outcome))).toEqual(
+      new Set(['ok']),
+    );
+    const makers = eventsOf(recorded, 'mkdir').map(({ program: maker }) => maker?.image);
+    expect(makers).toEqual(Array.from({ length: option }, () => by));
+  });
+
+  it('keep their line when their parents are gone, and in threads', async () => {
+    const place = openPlace();
+    furnishPrograms(place);
+    const by = `${place.work}/attack`;
+    const orphans = await runRecorded({ place, id: 'record-outlive' });
+    expect(listPrograms(orphans)).toEqual([`${by}  < assay`, `${place.work}/p/a  < ${by}`]);
+    expect(eventsOf(orphans, 'mkdir')).toMatchObject([{ program: { image: by } }]);
+    const threads = await runRecorded({ place, id: 'record-thread' });
+    expect(eventsOf(threads, 'mkdir')).toMatchObject([{ program: { image: by } }]);
+  });
+});
