@@ -14,6 +14,7 @@ need git git
 need python3 python3
 need sqlite3 sqlite3
 python3 -c 'import ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
+python3 -c 'import pip' >/dev/null 2>&1 || missing="$missing python3-pip"
 need zsh zsh
 need readelf binutils
 need setpriv util-linux

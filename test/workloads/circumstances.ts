@@ -39,7 +39,7 @@ export function describeCircumstances(circumstances: Circumstances): string {
 export class Load implements Disposable {
   readonly #burners: readonly ChildProcess[];
 
-  constructor(burners = 3) {
+  constructor(burners: number) {
     this.#burners = Array.from({ length: burners }, () =>
       spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
     );

@@ -5,10 +5,9 @@ import { CIRCUMSTANCES, type Circumstances, describeCircumstances, Load } from '
 import { Clock } from './clock.ts';
 import { Copy, ORDINARY, OTHER_ORDINARY } from './copy.ts';
 import { listEvidenceDifferences, type RecordedRun, runRecorded } from './evidence.ts';
-import type { Workload } from './workload.ts';
+import { IS_FULL, type Workload } from './workload.ts';
 import { NAMED } from './workloads/index.ts';
 
-const IS_FULL = process.env['ASSAY_DETERMINISM'] === 'full';
 const RUNS = IS_FULL ? CIRCUMSTANCES : CIRCUMSTANCES.slice(0, 4);
 const TIMEOUT_MS = IS_FULL ? 600_000 : 240_000;
 
@@ -34,7 +33,7 @@ describe('Equal runs have an equal run id', () => {
 
 async function runUnder(circumstances: Circumstances, workload: Workload): Promise<RecordedRun> {
   const { isElsewhere, isOtherUser, days = 0 } = circumstances;
-  using _ = new Load(circumstances.isBusy === true ? 3 : 0);
+  using _ = new Load(circumstances.isBusy === true ? 2 : 0);
   using copy = new Copy({
     workload,
     person: (isOtherUser === true ? OTHER_ORDINARY : undefined) ?? ORDINARY,
