@@ -12,7 +12,7 @@ const MAX_KEY_LENGTH = 1000;
 const PIECE_LENGTH = 1 << 16;
 
 /** Words that are no text to some reader of YAML: `no` is a boolean to one of version 1.1. */
-const RESERVED = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i;
+export const RESERVED = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i;
 
 /** Nothing in it needs an escape. */
 const SIMPLE = /^[ !#-[\]-~]*$/;

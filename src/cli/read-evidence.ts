@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { readPlainYaml } from '../artifacts/yaml-reader.ts';
 import { AssayError } from '../core/errors.ts';
 import { checkEvidence } from '../evidence/evidence-digest.ts';
 import type { Evidence } from '../evidence/evidence.ts';
@@ -8,8 +9,9 @@ export async function readEvidence(file: string): Promise<Evidence> {
   const text = readText(file);
   let parsed: unknown;
   try {
-    // Every JSON text is YAML, but reading it as such takes many times as long.
-    parsed = text.startsWith('{') ? JSON.parse(text) : (await import('yaml')).parse(text);
+    parsed = text.startsWith('{')
+      ? JSON.parse(text)
+      : (readPlainYaml(text) ?? (await import('yaml')).parse(text));
   } catch (cause) {
     const [reason = ''] = (cause as Error).message.split('\n');
     throw refuse(file, `it is neither YAML nor JSON (${reason})`, cause);

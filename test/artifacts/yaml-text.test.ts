@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { writeJson } from '../../src/artifacts/json-text.ts';
+import { readPlainYaml } from '../../src/artifacts/yaml-reader.ts';
 import { type PlainValue, writeYaml } from '../../src/artifacts/yaml-text.ts';
 
 function toYaml(value: PlainValue): string {
@@ -71,6 +72,7 @@ describe('writeYaml()', () => {
         deep: { [text]: { [text]: [[text]] } },
       };
       expect(parse(toYaml(value))).toEqual(value);
+      expect(readPlainYaml(toYaml(value))).toEqual(value);
       expect(parse(toYaml(value), { version: '1.1' })).toEqual(value);
     },
   );
@@ -83,6 +85,7 @@ describe('writeYaml()', () => {
         fc.pre(isPlain(value) && !Object.is(value, -0));
         const plain = JSON.parse(JSON.stringify(value)) as PlainValue;
         expect(parse(toYaml(plain))).toEqual(plain);
+        expect(readPlainYaml(toYaml(plain))).toEqual(plain);
       }),
       { numRuns: 1000 },
     );
@@ -95,6 +98,7 @@ describe('writeYaml()', () => {
         fc.pre(!Object.hasOwn(value, '__proto__'));
         const plain = { ...value };
         expect(parse(toYaml(plain))).toEqual(plain);
+        expect(readPlainYaml(toYaml(plain))).toEqual(plain);
       }),
       { numRuns: 1000 },
     );
@@ -137,6 +141,58 @@ describe('writeYaml()', () => {
     }
     expect(size).toBeGreaterThan(10_000_000);
     expect(longest).toBeLessThan(100_000);
+  });
+});
+
+describe('readPlainYaml()', () => {
+  it.each([
+    '',
+    'a: b',
+    'a: "x" # comment',
+    'a: 1\na: 2',
+    '__proto__: 1',
+    'a:\n  b: 1\n   c: 2',
+    'a:\nb: 1',
+    '- 1\n b: 2',
+    "a: 'x'",
+    'a: [x]',
+    'a: &x 1\nb: *x',
+    '"a',
+    '{"a": 1} x',
+    '? a\n: 1',
+    'a: |\n  x',
+  ])('leaves %j to others', (text) => {
+    expect(readPlainYaml(text)).toBeUndefined();
+  });
+
+  it('reads nothing else than a reader of YAML does', () => {
+    const piece = fc.constantFrom(
+      ...[
+        'a: ',
+        '"k": ',
+        '- ',
+        '\n',
+        '  ',
+        ' ',
+        '1',
+        '"x"',
+        '[]',
+        '{}',
+        '? ',
+        ': ',
+        'null',
+        ':',
+        '[1, 2]',
+      ],
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
+        const text = pieces.join('');
+        const value = readPlainYaml(text);
+        if (value !== undefined) expect(value).toEqual(parse(text));
+      }),
+      { numRuns: 20_000 },
+    );
   });
 });
 
