@@ -83,8 +83,14 @@ function checkHooks(dir: GitDir, sinceMs: number): SetAside[] {
     .map((path) => setAside(path, 'git hook'));
 }
 
+/** Many directories have something called `config` in them. As the guard in the helper tells it. */
+function isGitDir({ path }: GitDir): boolean {
+  const has = (name: string): boolean => look(join(path, name)) !== undefined;
+  return has('HEAD') && (has('objects') || has('commondir'));
+}
+
 function checkDir(dir: GitDir, sinceMs: number): SetAside[] {
-  if (!look(dir.path)?.isDirectory()) return [];
+  if (!look(dir.path)?.isDirectory() || !isGitDir(dir)) return [];
   try {
     return [
       ...checkConfig(dir, 'config', sinceMs),
