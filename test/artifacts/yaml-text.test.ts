@@ -167,23 +167,21 @@ describe('readPlainYaml()', () => {
 
   it('reads nothing else than a reader of YAML does', () => {
     const piece = fc.constantFrom(
-      ...[
-        'a: ',
-        '"k": ',
-        '- ',
-        '\n',
-        '  ',
-        ' ',
-        '1',
-        '"x"',
-        '[]',
-        '{}',
-        '? ',
-        ': ',
-        'null',
-        ':',
-        '[1, 2]',
-      ],
+      'a: ',
+      '"k": ',
+      '- ',
+      '\n',
+      '  ',
+      ' ',
+      '1',
+      '"x"',
+      '[]',
+      '{}',
+      '? ',
+      ': ',
+      'null',
+      ':',
+      '[1, 2]',
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
