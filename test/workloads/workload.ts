@@ -25,7 +25,7 @@ export interface Workload {
 /** More and larger runs, for whoever has the time. */
 export const IS_FULL = process.env['ASSAY_DETERMINISM'] === 'full';
 
-export const PROJECT = join(import.meta.dirname, '../..');
+const PROJECT = join(import.meta.dirname, '../..');
 export const MODULES = join(PROJECT, 'node_modules');
 
 /**

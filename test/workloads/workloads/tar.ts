@@ -23,7 +23,13 @@ export const tarWorkload: Workload = {
     for (const n of count(6))
       for (const m of count(8))
         writeTree(dir, { [`tree/dir-${n}/file-${m}.txt`]: `${n} ${m}\n`.repeat(m) });
-    writeTree(dir, { 'tree/run.sh': '#!/bin/sh\nexit 0\n' });
+    writeTree(dir, {
+      'tree/run.sh': '#!/bin/sh\nexit 0\n',
+      // Names that git uses as well, in a tree that has nothing to do with git.
+      'tree/dir-4/config/settings.txt': 'a = 1\n',
+      'tree/dir-5/config': 'a = 1\n',
+      'tree/dir-5/hooks/post-build': '#!/bin/sh\n',
+    });
     symlinkSync('dir-1/file-1.txt', join(dir, 'tree/link'));
   },
 };
