@@ -10,11 +10,6 @@ export type Operation =
   | { op: 'create' | 'write' | 'unlink' | 'mkdir' | 'rmdir' | 'chmod' | 'open'; path: string }
   | { op: 'rename' | 'link'; path: string; target: string };
 
-export interface Scan {
-  /** By path: `directory`, or what tells one content of a file from another. */
-  readonly entries: ReadonlyMap<string, string>;
-}
-
 export class FileModel {
   readonly events: FileEvent[] = [];
   readonly #root: Directory = { kind: 'directory', id: 0, names: new Map() };
