@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 
@@ -29,13 +30,18 @@ void answer_continue(const struct request *r) {
   ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
-/* Puts a copy of our descriptor among the caller's, who goes on waiting. Its number, or an error: ENOENT when the caller
-   is gone. That and the answer could be one call, but only an answer of its own wakes the caller on the same CPU. */
-int give_descriptor(const struct request *r, int fd, bool is_cloexec) {
-  struct seccomp_notif_addfd added = {.id = r->id, .srcfd = (uint32_t)fd, .newfd_flags = is_cloexec ? O_CLOEXEC : 0};
+static int add_descriptor(const struct request *r, int fd, bool is_cloexec, uint32_t flags) {
+  struct seccomp_notif_addfd added = {.id = r->id, .flags = flags, .srcfd = (uint32_t)fd, .newfd_flags = is_cloexec ? O_CLOEXEC : 0};
   int number = ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &added);
   return number < 0 ? -errno : number;
 }
+
+/* Puts a copy of our descriptor among the caller's, who goes on waiting. Its number, or an error: ENOENT when the caller
+   is gone. */
+int give_descriptor(const struct request *r, int fd, bool is_cloexec) { return add_descriptor(r, fd, is_cloexec, 0); }
+
+/* The same, and the number is the answer to the call. After an error it is still to be answered. */
+int give_answer(const struct request *r, int fd, bool is_cloexec) { return add_descriptor(r, fd, is_cloexec, SECCOMP_ADDFD_FLAG_SEND); }
 
 /* The mask is the launch mask until some program changes its own; then it is asked for, which costs more. */
 void use_umask_of(const struct request *r) {
@@ -224,7 +230,13 @@ struct broker *broker_start(struct plan *plan, int listener, pid_t program) {
 
 void broker_close_gate(struct broker *b) { atomic_store(&b->is_gate_closed, true); }
 
+/* The programs are gone, but what they did last may still be on its way into the record. */
+static void wait_for_record(struct broker *b) {
+  for (int round = 0; round < 2000 && atomic_load(&b->unrecorded); round++) nanosleep(&(struct timespec){0, 500000}, NULL);
+}
+
 void broker_finish(struct broker *b) {
+  wait_for_record(b);
   guard_finish(b);
   if (b->programs) programs_finish(b);
   record_finish(b);

@@ -45,6 +45,7 @@ struct broker {
   mode_t launch_umask;
   atomic_bool is_gate_closed, is_umask_changed, is_parallel, has_second;
   atomic_ulong files_created, refusals;
+  atomic_uint unrecorded; /* calls that were answered and are about to be recorded */
   atomic_uint place_turn;
   int root_fd;
   struct broker_rule *named_rules[256], *other_rules;
@@ -72,6 +73,11 @@ struct request {
   int nr;
   uint64_t args[6];
 };
+
+/* What openat2 knows; openat ignores the rest, so it is left out. */
+#define OPENAT2_FLAGS \
+  (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | O_ASYNC | O_DIRECT | O_LARGEFILE | \
+   O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC)
 
 /* How the last name of a path is taken. A trailing slash follows a link for calls that use what is there, not for those
    that make, remove or move the name itself. */
@@ -159,6 +165,7 @@ void file_digest(int fd, char out[65]);
 /* broker.c */
 void answer(const struct request *r, int64_t value, int error);
 int give_descriptor(const struct request *r, int fd, bool is_cloexec);
+int give_answer(const struct request *r, int fd, bool is_cloexec);
 void answer_continue(const struct request *r);
 void use_umask_of(const struct request *r);
 
@@ -181,6 +188,9 @@ void note_kernel_refusal(const struct request *r, const char *op, const char *pa
 
 /* attributes.c */
 void change_attributes(const struct request *r, int dirfd, uint64_t path, int flags, bool by_descriptor);
+
+/* plain.c */
+int open_plainly(const struct request *r, int dirfd, int flags, struct target *t);
 
 /* open.c, change.c, sockets.c */
 void perform_open(const struct request *r);

@@ -9,11 +9,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* What openat2 knows; openat ignores the rest, so it is left out. */
-#define OPENAT2_FLAGS \
-  (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | O_ASYNC | O_DIRECT | O_LARGEFILE | \
-   O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC)
-
 struct open_call {
   int dirfd, flags;
   uint64_t path;
@@ -147,58 +142,18 @@ static void note_open(const struct request *r, const struct open_call *call, con
   note_outcome(r, fact);
 }
 
-/* Are there no steps in the path that lead elsewhere than its text says? */
-static bool is_plain_text(const char *path) {
-  for (const char *at = path; *at; at += strcspn(at, "/")) {
-    at += strspn(at, "/");
-    size_t len = strcspn(at, "/");
-    if ((len == 1 && at[0] == '.') || (len == 2 && at[0] == '.' && at[1] == '.')) return false;
-  }
-  return true;
-}
-
-static void squeeze_slashes(const char *path, char *out) {
-  for (; *path; path++)
-    if (*path != '/' || (path[1] != '/' && path[1])) *out++ = *path;
-  *out = 0;
-}
-
-/* The path of what was opened below `base` without passing a link. */
-static void describe_plain(const struct request *r, int base, const char *path, struct target *t) {
-  size_t len = 0;
-  if (path[0] != '/') {
-    directory_path(r->broker, base, t->path, PATH_CAP / 2);
-    len = strlen(t->path);
-    if (len && t->path[len - 1] != '/') t->path[len++] = '/';
-  }
-  squeeze_slashes(path, t->path + len);
-}
-
-/* Most opens are reads of files that are plainly there, and need none of the care that others do: one call opens them,
-   and refuses links. -EAGAIN for all others. */
-static int open_plainly(const struct request *r, const struct open_call *call, struct target *t) {
-  const char *path = r->attempt->requested;
-  bool is_absolute = path[0] == '/';
-  if ((call->flags & (O_ACCMODE | O_CREAT | O_TRUNC)) || (call->flags & O_TMPFILE) == O_TMPFILE || !is_plain_text(path)) return -EAGAIN;
-  int base = is_absolute ? r->broker->root_fd : open_base(r, call->dirfd, path), fd = -1;
-  if (base < 0) return -EAGAIN;
-  const char *from_base = is_absolute ? path + strspn(path, "/") : path;
-  bool is_plain = *from_base && !fstatat(base, from_base, &t->st, AT_SYMLINK_NOFOLLOW) && (S_ISREG(t->st.st_mode) || S_ISDIR(t->st.st_mode)) &&
-                  t->st.st_dev != r->broker->proc_dev;
-  struct open_how_abi how = {(uint64_t)((call->flags & OPENAT2_FLAGS) | O_CLOEXEC | O_NOCTTY), 0, RESOLVE_NO_SYMLINKS_ | RESOLVE_NO_MAGICLINKS_};
-  if (is_plain) fd = (int)syscall(SYS_openat2, base, from_base, &how, sizeof how);
-  if (fd >= 0) describe_plain(r, base, path, t);
-  if (!is_absolute) close(base);
-  if (fd < 0) return -EAGAIN;
-  t->exists = true;
-  bool is_judged = r->broker->plan->flags & PLAN_READS_JUDGED;
-  if (is_judged) canonical_path(fd, t->path, sizeof t->path); /* what decides is asked for each time */
-  if (t->path[0] != '/') return close(fd), -EAGAIN; /* too deep to have a name, so it is neither judged nor told */
-  if (!is_judged) return fd;
-  uint32_t rule = refusal_of(r->broker, t, OP_READ);
-  if (!rule) return fd;
+/* Hands over what was opened and tells of it. Our own copy is closed before the caller goes on, which could notice it:
+   a FIFO would have one more end, a program would be busy. A file that is only read shows nothing of that kind, and is
+   handed over together with the answer, which saves the caller to be woken up twice. */
+static void hand_over(const struct request *r, const struct open_call *call, const struct target *t, int fd, bool is_plain) {
+  if (is_plain) atomic_fetch_add(&r->broker->unrecorded, 1);
+  int number = is_plain ? give_answer(r, fd, call->flags & O_CLOEXEC) : give_descriptor(r, fd, call->flags & O_CLOEXEC);
   close(fd);
-  return note_refusal(r, "read", t->path, rule, EACCES), -EACCES;
+  bool is_effect = open_ops(call, t->exists) & OP_WRITE; /* done, whether or not the caller has got its descriptor */
+  if (number >= 0 || is_effect) note_open(r, call, t, 0);
+  else if (number != -ENOENT) note_open(r, call, t, -number);
+  if (is_plain) atomic_fetch_sub(&r->broker->unrecorded, 1);
+  if (!is_plain || number < 0) answer(r, number, number);
 }
 
 static void open_and_answer(const struct request *r, bool is_own_thread) {
@@ -211,7 +166,8 @@ static void open_and_answer(const struct request *r, bool is_own_thread) {
   if (len < 0) return answer(r, 0, len);
   if ((call.flags & O_CREAT) && len > 0 && r->attempt->requested[len - 1] == '/') return answer(r, 0, -EISDIR);
   clear_target(&t);
-  fd = open_plainly(r, &call, &t);
+  fd = open_plainly(r, call.dirfd, call.flags, &t);
+  bool is_plain = fd >= 0;
   for (int attempt = 0; fd == -EAGAIN && attempt < 40; attempt++) {
     fd = resolve_fetched(r, call.dirfd, !(call.flags & O_NOFOLLOW) && !is_exclusive, false, &t);
     if (fd < 0) break;
@@ -223,13 +179,10 @@ static void open_and_answer(const struct request *r, bool is_own_thread) {
     fd = open_checked(r, &call, &t);
     release(&t);
   }
+  if (fd >= 0) return hand_over(r, &call, &t, fd, is_plain);
   if (fd == -EAGAIN) fd = -ELOOP;
-  int number = fd < 0 ? fd : give_descriptor(r, fd, call.flags & O_CLOEXEC);
-  bool is_effect = fd >= 0 && (open_ops(&call, t.exists) & OP_WRITE); /* done, whether or not the caller has got its descriptor */
-  if (number >= 0 || is_effect || fd < 0) note_open(r, &call, &t, fd < 0 ? -fd : 0);
-  else if (number != -ENOENT) note_open(r, &call, &t, -number);
-  answer(r, number, number);
-  if (fd >= 0) close(fd);
+  note_open(r, &call, &t, -fd);
+  answer(r, 0, fd);
 }
 
 /* Reads under the kernel's own layers: seen here, refused here if the kernel would, otherwise left to the kernel. */
