@@ -16,6 +16,7 @@
 #define STREAM_CAP (1u << 18)
 #define LINE_CAP (1u << 17) /* three paths of 4,096 bytes at six characters each, and the rest */
 #define RESERVE (4u << 20)
+#define LAST_WORDS (1u << 16)
 #define FLUSH_MS 100
 #define FIRST_SLOTS 4096
 #define MAX_SLOTS (1u << 21)
@@ -50,19 +51,24 @@ void stream_open(void) {
   if (stream == MAP_FAILED) die_errno("record", "memory");
 }
 
-/* Some room is always held in advance, so that a program that fills the disk does not hide what it does next. */
-static void reserve_room(size_t len) {
+/* Some room is always held in advance, so that a program that fills the disk does not hide what it does next. When that
+   is used up, the last of it is left for how the run ended and for how much could not be written. */
+static bool has_room(size_t len) {
   off_t end = lseek(PLAN_FD, 0, SEEK_END);
-  if (end < 0 || end + (off_t)len + RESERVE / 2 < reserved) return;
-  if (!fallocate(PLAN_FD, FALLOC_FL_KEEP_SIZE, end, RESERVE)) reserved = end + RESERVE;
+  if (end < 0 || end + (off_t)len + RESERVE / 2 < reserved) return true;
+  for (off_t size = RESERVE; size > LAST_WORDS; size /= 4)
+    if (end + size > reserved && !fallocate(PLAN_FD, FALLOC_FL_KEEP_SIZE, end, size)) {
+      reserved = end + size;
+      break;
+    }
+  return !reserved || end + (off_t)len + LAST_WORDS <= reserved; /* not every file system can promise room */
 }
 
 void stream_flush(void) {
   if (!stream) return;
   uint32_t len = atomic_load(&stream->len), done = 0;
   if (!len) return;
-  reserve_room(len);
-  while (done < len) {
+  for (bool is_open = has_room(len); is_open && done < len;) {
     ssize_t wrote = write(PLAN_FD, stream->bytes + done, len - done);
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) break;
@@ -308,6 +314,7 @@ void record_start(struct broker *b) {
   b->record = calloc(1, sizeof *b->record);
   if (!b->record || getrandom(b->record->key, sizeof b->record->key, 0) != sizeof b->record->key) die_errno("record", "start");
   pthread_mutex_init(&b->record->lock, NULL);
+  if (b->plan->flags & PLAN_RECORD) has_room(0); /* before the program can take it */
   if (b->plan->flags & PLAN_RECORD && pthread_create(&thread, NULL, flush_often, b)) die_errno("record", "flush");
 }
 

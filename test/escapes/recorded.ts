@@ -41,6 +41,8 @@ export interface RecordOptions {
   readonly command?: readonly string[];
   readonly flags?: readonly string[];
   readonly level?: 'all' | 'effects';
+  /** Put in front of assay. */
+  readonly prefix?: readonly string[];
 }
 
 /** How many times more than in an ordinary test run floods are to be, such as 100. */
@@ -79,7 +81,14 @@ export function recordFlags({ place, flags = [], level = 'all' }: RecordOptions)
 
 export async function runRecorded(options: RecordOptions): Promise<Recorded> {
   const { place, command = attackWords(options) } = options;
-  const words = [ASSAY, 'sandbox', ...recordFlags(options), '--', ...command];
+  const words = [
+    ...(options.prefix ?? []),
+    ASSAY,
+    'sandbox',
+    ...recordFlags(options),
+    '--',
+    ...command,
+  ];
   const outcome = await runBare({ place, command: words });
   return { outcome, lines: readLines(place), evidence: readEvidence(place) };
 }

@@ -39,16 +39,22 @@ static void start_many(void) {
     }
 }
 
-/* Until the disk is full, and then something that must be in the record all the same. */
+/* Until the disk is full, and then as much as `option` says that must be in the record all the same. */
 static void fill_disk(void) {
     static char bytes[1 << 16];
     char name[128];
-    int fd = open(option, O_WRONLY | O_CREAT, 0644);
-    if (fd < 0) fail(option);
-    while (write(fd, bytes, sizeof bytes) > 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    for (int i = 0; i < 64; i++) {
+        snprintf(name, sizeof name, "/tmp/fill-%d", i);
+        int fd = open(name, O_WRONLY | O_CREAT, 0644);
+        if (fd < 0) break;
+        while (write(fd, bytes, sizeof bytes) > 0) {
+        }
+        if (errno == ENOSPC) break;
     }
-    printf("full: %s\n", strerror(errno));
-    for (int i = 0; i < 2000; i++) {
+    printf("full %s\n", strerror(errno));
+    fflush(stdout);
+    for (int i = 0; i < count(); i++) {
         snprintf(name, sizeof name, "after-%d-%060d", i, 0);
         mkdir(name, 0755);
     }
