@@ -77,12 +77,12 @@ export const TEXTS: Texts = {
       verbose: { group: 'Output', help: 'Say more: layers, environment' },
       json: {
         group: 'Output',
-        help: 'What happens, a line each, then a summary: to a file, fd:3, or - (stderr)',
+        help: 'What happens, then a summary, to a file, fd:3, or - (stderr)',
       },
       progress: { group: 'Output', help: 'Show on the terminal how far the run has come' },
       observe: {
         group: 'Record',
-        help: 'Watch all, effects (no reads), or none; all for a profile, else effects',
+        help: 'Watch all, effects (no reads) or none; all for a profile',
       },
       profile: {
         group: 'Record',
