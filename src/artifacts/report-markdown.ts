@@ -1,5 +1,6 @@
 import { areaOf } from '../evidence/controls.ts';
 import type { Control, Evidence } from '../evidence/evidence.ts';
+import { GENERAL_LIMITS } from '../observe/coverage.ts';
 import { code, firstOf, plural, table } from './markdown.ts';
 import { drawPrograms } from './program-tree.ts';
 import { listChangedFiles, listReadFiles } from './report-files.ts';
@@ -17,6 +18,7 @@ export function makeReport(evidence: Evidence): string {
     ],
     section('Controls', describeControls(evidence)),
     section('Refused', describeRefusals(evidence)),
+    section('Out of sight', describeHidden(evidence)),
     section(
       'What did not happen',
       evidence.statements.map((statement) => `- ${statement}`),
@@ -54,7 +56,13 @@ export function makeVerdict(evidence: Evidence): string {
     mode === 'dry-run'
       ? `${plural(refused, 'attempt')} would have been refused`
       : `${plural(refused, 'attempt')} ${refused === 1 ? 'was' : 'were'} refused`;
-  return `${kept}; ${describeChanges(evidence)}; ${attempts}; ${describeEnd(evidence)}.`;
+  const hidden = evidence.run.hidden.length;
+  const parts = [kept, describeChanges(evidence), attempts];
+  if (hidden > 0)
+    parts.push(
+      `${plural(hidden, 'file')} it looked for ${hidden === 1 ? 'was' : 'were'} out of its sight`,
+    );
+  return `${[...parts, describeEnd(evidence)].join('; ')}.`;
 }
 
 function describeChanges({ changes, coverage }: Evidence): string {
@@ -115,6 +123,18 @@ function describeRefusals({ run, refusals }: Evidence): string[] {
   ];
 }
 
+/** Not there for the program, although it is there. That it looked is worth as much as a refusal. */
+function describeHidden({ run }: Evidence): string[] {
+  if (run.hidden.length === 0) return [];
+  const { shown, more } = firstOf(run.hidden, MAX_ROWS);
+  return [
+    'The program looked for these and did not find them, since the sandbox does not show them:',
+    '',
+    ...shown.map((path) => `- ${code(path)}`),
+    ...(more > 0 ? ['', `… and ${plural(more, 'more file')}`] : []),
+  ];
+}
+
 function describeNetwork({ entries, network }: Evidence): string[] {
   const rows = Object.entries(entries.network).flatMap(([endpoint, ops]) =>
     Object.entries(ops).flatMap(([op, outcomes]) =>
@@ -167,7 +187,7 @@ function describeCoverage({ coverage, layers, sandbox_degradations }: Evidence):
 
 function describeLimits({ run, level, entries }: Evidence): string[] {
   const lines = [
-    '- Looking at a file (is it there, how large, how old) leaves no trace here; opening it does.',
+    ...GENERAL_LIMITS.map((limit) => `- ${limit}.`),
     '- A file that was opened for writing counts as changed when its size, time or identity differs afterwards.',
     '- What a name that was linked before the run leads to, under its other names, is not listed.',
   ];

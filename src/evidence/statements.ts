@@ -17,7 +17,7 @@ export function makeStatements(input: StatementsInput): string[] {
     ...stateChanges(input),
     ...stateNetwork(input),
     ...statePrograms(input),
-    ...(isWhole && refusals.length === 0 ? ['Nothing was refused.'] : []),
+    ...(isWhole && refusals.length === 0 ? ['No attempt was refused.'] : []),
   ];
 }
 

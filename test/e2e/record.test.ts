@@ -113,6 +113,16 @@ describeForEachPerson('the record', (person) => {
     expect(refusals).toContainEqual(expect.objectContaining({ subject: '${CWD}/.bashrc' }));
   });
 
+  it('says what the program looked for and was not shown', async () => {
+    const place = makePlace();
+    const secret = place.write('home/.ssh/id_rsa', 'key\n');
+    await run(place, 'cat ~/.ssh/id_rsa ~/.ssh/none; true');
+    const report = place.read('out/run.profile.yaml.report.md');
+    expect(report).toContain('1 file it looked for was out of its sight');
+    expect(report).toContain(secret);
+    expect(report).not.toContain('.ssh/none` ');
+  });
+
   it('--observe says what is watched, and the coverage what is not', async () => {
     const place = makePlace();
     place.write('work/input', 'x\n');

@@ -118,7 +118,7 @@ describe('makeEvidence()', () => {
       'No protected configuration was changed.',
       'No network connection was made.',
       "No program was run from outside the system's own directories.",
-      'Nothing was refused.',
+      'No attempt was refused.',
     ]);
     const { coverage } = sampleRecord();
     const partial = { status: 'partial', reasons: ['3 events lost'] } as const;
@@ -138,7 +138,7 @@ describe('makeEvidence()', () => {
       ] as Sample,
       { programs: [sampleProgram({ id: 1, image: '/home/ada/work/tool' })] },
     );
-    expect(statements).toEqual(['Nothing was refused.']);
+    expect(statements).toEqual(['No attempt was refused.']);
   });
 
   it('says nothing of a surface whose events were folded', () => {
