@@ -84,8 +84,3 @@ export class Bench {
     rmSync(this.#scratch, { recursive: true, force: true });
   }
 }
-
-/** The lower quartile: of what a shared machine adds, most is in the upper part. */
-export function lowerQuartile(sorted) {
-  return sorted[Math.floor((sorted.length - 1) / 4)];
-}

@@ -1,6 +1,7 @@
 // Generated projects to work on: the same every time.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const GIT = ['-c', 'user.name=bench', '-c', 'user.email=bench@localhost', '-c', 'gc.auto=0'];
@@ -82,4 +83,49 @@ export function makeArchive(dir, count = 3000) {
   makeManyFiles(join(dir, 'tree'), count);
   execFileSync('tar', ['-cf', 'packages.tar', 'tree'], { cwd: dir });
   execFileSync('rm', ['-rf', 'tree'], { cwd: dir });
+}
+
+function makeTarball(dir, name, fileCount) {
+  const stage = join(dir, 'stage');
+  const tarball = `tarballs/${name}-1.0.0.tgz`;
+  mkdirSync(join(stage, 'package/lib'), { recursive: true });
+  writeFileSync(
+    join(stage, 'package/package.json'),
+    JSON.stringify({ name, version: '1.0.0', main: 'lib/f0.js' }),
+  );
+  for (let i = 0; i < fileCount; i++)
+    writeFileSync(join(stage, `package/lib/f${i}.js`), `exports.value = ${i};\n`.repeat(40));
+  execFileSync('tar', ['-czf', join(dir, tarball), '-C', stage, 'package']);
+  rmSync(stage, { recursive: true });
+  return tarball;
+}
+
+/** A project whose packages all lie beside it: `npm ci` needs no registry. */
+export function makeNpmProject(dir, count = 100, fileCount = 40) {
+  const dependencies = {};
+  const packages = {};
+  mkdirSync(join(dir, 'tarballs'), { recursive: true });
+  for (let i = 0; i < count; i++) {
+    const name = `part${i}`;
+    const tarball = makeTarball(dir, name, fileCount);
+    const digest = createHash('sha512').update(readFileSync(join(dir, tarball)));
+    dependencies[name] = `file:${tarball}`;
+    packages[`node_modules/${name}`] = {
+      version: '1.0.0',
+      resolved: `file:${tarball}`,
+      integrity: `sha512-${digest.digest('base64')}`,
+    };
+  }
+  const project = { name: 'project', version: '1.0.0' };
+  const root = { ...project, dependencies };
+  writeFileSync(join(dir, 'package.json'), JSON.stringify(root));
+  writeFileSync(
+    join(dir, 'package-lock.json'),
+    JSON.stringify({
+      ...project,
+      lockfileVersion: 3,
+      requires: true,
+      packages: { '': root, ...packages },
+    }),
+  );
 }

@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
-import { Bench, lowerQuartile, ROOT } from './measure.mjs';
+import { Bench, ROOT } from './measure.mjs';
+import { benchObservation } from './observe.mjs';
 import {
   makeArchive,
   makeCProject,
@@ -12,6 +13,7 @@ import {
   makeTypeScriptProject,
 } from './projects.mjs';
 import { installSandboxRuntime } from './srt.mjs';
+import { makeTable, printTable } from './tables.mjs';
 
 const ASSAY = join(ROOT, 'bin/assay.js');
 const HELPER = join(ROOT, 'dist/assay-helper');
@@ -26,25 +28,9 @@ const only = process.argv
   .split(',');
 const scale = isQuick ? 0.25 : 1;
 
-/**
- * Rows of one comparison. `bar` judges the row against its reference: `ratio` at most so many times as long, `plusMs` at
- * most so many milliseconds more.
- */
 function report(bench, title, commands, rounds, rows) {
   const times = bench.time(commands, { rounds: Math.max(4, Math.round(rounds * scale)) });
-  const ms = (name) => lowerQuartile(times.get(name));
-  return {
-    title,
-    rows: rows.map(({ name, against, bar, label, less }) => {
-      const base = less ? ms(less) : 0;
-      const took = ms(name) - base;
-      const reference = against ? ms(against) : undefined;
-      const ratio = reference === undefined ? undefined : took / reference;
-      const plusMs = reference === undefined ? undefined : took - reference;
-      const isMet = bar && ('ratio' in bar ? ratio <= bar.ratio : plusMs <= bar.plusMs);
-      return { label: label ?? name, ms: took, against, ratio, plusMs, bar, isMet };
-    }),
-  };
+  return makeTable(title, times, rows);
 }
 
 function benchHelper(bench, plans) {
@@ -244,26 +230,6 @@ function benchWorkloads(bench) {
   ].map((workload) => benchWorkload(bench, workload));
 }
 
-function describeBar({ bar, isMet }) {
-  if (!bar) return '';
-  const text =
-    'ratio' in bar ? `at most ${bar.ratio.toFixed(2)}` : `at most +${bar.plusMs.toFixed(1)} ms`;
-  return `${text}: ${isMet ? 'met' : 'MISSED'}`;
-}
-
-function printTable({ title, rows }) {
-  console.log(`\n${title}`);
-  console.log(
-    `  ${''.padEnd(40)} ${'ms'.padStart(8)} ${'ratio'.padStart(7)} ${'plus ms'.padStart(8)}  of`,
-  );
-  for (const row of rows) {
-    const ratio = row.ratio?.toFixed(2) ?? '';
-    const plus = row.plusMs?.toFixed(2) ?? '';
-    const line = `  ${row.label.padEnd(40)} ${row.ms.toFixed(2).padStart(8)} ${ratio.padStart(7)} ${plus.padStart(8)}  ${(row.against ?? '').padEnd(12)} ${describeBar(row)}`;
-    console.log(line.trimEnd());
-  }
-}
-
 async function main() {
   const bench = new Bench();
   const notes = [];
@@ -278,7 +244,7 @@ async function main() {
     };
     if (!isJson)
       console.log(
-        `Linux ${host.kernel}, node ${host.node}, ${host.cores} cores, load ${host.load.toFixed(1)}, uid ${host.uid}; lower quartiles, interleaved`,
+        `Linux ${host.kernel}, node ${host.node}, ${host.cores} cores, load ${host.load.toFixed(1)}, uid ${host.uid}; interleaved; lower quartiles, of recording medians`,
       );
     const tables = [];
     const add = (table) => {
@@ -288,6 +254,8 @@ async function main() {
     if (wants('helper')) add(benchHelper(bench, await bench.loadPlans()));
     if (wants('start')) add(benchStart(bench, notes));
     if (wants('work')) for (const table of benchWorkloads(bench)) add(table);
+    if (wants('observe'))
+      for await (const table of benchObservation(bench, { scale, notes })) add(table);
     if (isJson) console.log(JSON.stringify({ host, tables, notes }, null, 2));
     else for (const note of notes) console.log(`\nNote: ${note}`);
   } finally {
