@@ -121,6 +121,7 @@ struct keeper_pipes {
   int to_keeper, to_supervisor;
 };
 _Noreturn void run_keeper(struct plan *plan, struct keeper_pipes pipes);
+void end_children(void);
 
 /* broker.c */
 struct broker;

@@ -217,6 +217,7 @@ static void supervise(struct supervisor *s) {
 static int report_end(struct supervisor *s) {
   int keeper_status;
   waitpid(s->keeper, &keeper_status, 0);
+  end_children(); /* of a keeper that was killed: nothing runs unseen */
   stream_flush(); /* what a keeper that was killed had not written yet */
   if (!s->has_status && WIFEXITED(keeper_status) && WEXITSTATUS(keeper_status) == 125) return 125;
   bool was_killed = s->is_timed_out || s->limit;
@@ -245,6 +246,7 @@ static int run(void) {
   reserve_report();
   stream_open();
   prctl(PR_SET_PDEATHSIG, PARENT_DIED, 0, 0, 0);
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   if ((uint32_t)getppid() != s.plan.parent_pid) die("supervisor", "assay is gone");
   uint32_t abi = (uint32_t)landlock_abi();
   if (abi < s.plan.landlock_abi || (abi > s.plan.landlock_abi && s.plan.flags & PLAN_EXACT_ABI)) {
