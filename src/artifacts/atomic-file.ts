@@ -20,6 +20,8 @@ const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 export class AtomicFile {
   readonly path: string;
   readonly #directory: number;
+  /** Not to be guessed by a program that would be there first. */
+  readonly #mark = Math.random().toString(36).slice(2);
 
   /** Tries whether the file can be made at all; `what` names it in the error. */
   constructor(path: string, what: string) {
@@ -40,7 +42,7 @@ export class AtomicFile {
   }
 
   get #partial(): string {
-    return this.#at(`.${basename(this.path)}.${process.pid}`);
+    return this.#at(`.${basename(this.path)}.${this.#mark}`);
   }
 
   #at(name: string): string {

@@ -199,6 +199,14 @@ async function preparePolicy({
   return { ...loaded, fs, env: readEnvRules(flags, loaded.env), limits };
 }
 
+/** What is written beside the program, or after it: no program inside may be there first. */
+async function listOutputs(flags: FlagValues, json: JsonTarget | undefined): Promise<string[]> {
+  const stream = json?.path === undefined ? [] : [json.path];
+  if (!flags.has('profile')) return stream;
+  const { listProfilePlaces } = await import('../record/profile-files.ts');
+  return [...stream, ...listProfilePlaces(flags)];
+}
+
 async function openRecord(input: RecordedRunInput): Promise<RecordedRun> {
   const { openRecordedRun } = await import('../record/recorded-run.ts');
   return await openRecordedRun(input);
@@ -229,7 +237,7 @@ async function runInside(
   const tree = readHostTree();
   const variables = readVariables({ workdir: flags.text('workdir') }, tree);
   const callerEnv = readCallerEnvironment();
-  const outputs = json?.path === undefined ? [] : [json.path];
+  const outputs = await listOutputs(flags, json);
   const policy = await preparePolicy({ command, flags, tree, variables, callerEnv, outputs });
   const environment = filterEnvironment({ env: callerEnv, rules: policy.env });
   const choice = isDryRun ? WATCH_ONLY : parseLayerChoice(flags.text('layers'));

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { AtomicFile } from '../../artifacts/atomic-file.ts';
 import type { FlagValues } from '../flag-values.ts';
@@ -13,18 +14,47 @@ export interface ProfileFiles {
   readonly report: AtomicFile;
 }
 
+interface ProfilePaths {
+  readonly name: string;
+  readonly format: ProfileFormat;
+  readonly policy: string;
+  readonly evidence: string;
+  readonly report: string;
+}
+
+function readProfilePaths(flags: FlagValues): ProfilePaths | undefined {
+  const policy = flags.text('profile');
+  if (policy === undefined) return undefined;
+  const format = (flags.text('profile-format') ?? 'yaml') as ProfileFormat;
+  const name = basename(policy, extname(policy));
+  const evidence = join(dirname(policy), `${name}.evidence.${format}`);
+  const report = flags.text('profile-report') ?? `${policy}.report.md`;
+  return { name, format, policy, evidence, report };
+}
+
+/** Where the artifacts will be, without links on the way; what is no place at all is told when it is opened. */
+export function listProfilePlaces(flags: FlagValues): string[] {
+  const paths = readProfilePaths(flags);
+  if (paths === undefined) return [];
+  return [paths.policy, paths.evidence, paths.report].flatMap((path) => {
+    try {
+      return [join(realpathSync(dirname(path)), basename(path))];
+    } catch {
+      return [];
+    }
+  });
+}
+
 /** Undefined when no profile was asked for. Every place is tried before the run. */
 export function openProfileFiles(flags: FlagValues): ProfileFiles | undefined {
-  const path = flags.text('profile');
-  if (path === undefined) return undefined;
-  const format = (flags.text('profile-format') ?? 'yaml') as ProfileFormat;
-  const name = basename(path, extname(path));
-  const report = flags.text('profile-report') ?? `${path}.report.md`;
+  const paths = readProfilePaths(flags);
+  if (paths === undefined) return undefined;
+  const { name, format } = paths;
   return {
     name,
     format,
-    policy: new AtomicFile(path, 'the suggested policy'),
-    evidence: new AtomicFile(join(dirname(path), `${name}.evidence.${format}`), 'the evidence'),
-    report: new AtomicFile(report, 'the report'),
+    policy: new AtomicFile(paths.policy, 'the suggested policy'),
+    evidence: new AtomicFile(paths.evidence, 'the evidence'),
+    report: new AtomicFile(paths.report, 'the report'),
   };
 }
