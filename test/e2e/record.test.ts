@@ -166,6 +166,7 @@ describeForEachPerson('the record', (person) => {
       place,
       flags: ['-q', '--preset', 'coding-agent', '--json', file],
       command: ['/bin/sh', '-c', 'echo a > new; echo b > new; sleep 1; echo ready; sleep 1'],
+      env: { MY_TOKEN: 'hush' },
       onOutput: (text) => {
         if (text.includes('ready')) early = readLines(place, 'events.ndjson');
       },
@@ -177,6 +178,10 @@ describeForEachPerson('the record', (person) => {
     expect(writes(lines)).toEqual(writes(early));
     expect(lines.filter(({ type }) => type === 'program')).toHaveLength(2);
     expect(lines.at(-1)?.type).toBe('summary');
+    expect(lines).toContainEqual(
+      expect.objectContaining({ kind: 'environment', op: 'removed', name: 'MY_TOKEN' }),
+    );
+    expect(JSON.stringify(lines)).not.toContain('hush');
     expect(lines.filter(({ op }) => op === 'read')).toEqual([]);
   });
 

@@ -45,6 +45,7 @@ export class RecordSession {
   readonly #recorder: Recorder;
   readonly #startedMs = Date.now();
   #endedMs = 0;
+  #hasStarted = false;
   #plan: Plan | undefined;
   #observed: Observed | undefined;
 
@@ -69,13 +70,38 @@ export class RecordSession {
   get request(): RecordRequest {
     return {
       recording: this.#input.level,
-      onRecord: (lines) => this.#recorder.feed(lines),
+      onRecord: (lines) => {
+        this.#tellStart();
+        this.#recorder.feed(lines);
+      },
       examine: async (result) => this.#examine(result),
     };
   }
 
   get counters(): Counters {
     return this.#recorder.counters;
+  }
+
+  /** Once the program runs, the plan is the one that counts. */
+  #tellStart(): void {
+    if (this.#hasStarted) return;
+    this.#hasStarted = true;
+    for (const event of this.#listOwnEvents()) this.#show(event, undefined);
+  }
+
+  /** What is known without watching. */
+  #listOwnEvents(): Event[] {
+    const { passed, removed } = this.#namesOfEnvironment();
+    return [
+      ...(this.#plan?.degradations ?? []).map((one) => ({ kind: 'degradation' as const, ...one })),
+      ...passed.map((name) => ({ kind: 'environment' as const, op: 'passed' as const, name })),
+      ...removed.map((name) => ({ kind: 'environment' as const, op: 'removed' as const, name })),
+    ];
+  }
+
+  #namesOfEnvironment(): RunRecord['environment'] {
+    const { passed, scrubbed, stripped } = this.#input.environment;
+    return { passed, removed: [...scrubbed, ...stripped].sort() };
   }
 
   #describeRule(id: number): string {
@@ -92,6 +118,7 @@ export class RecordSession {
   /** While the private tmp is still there. */
   #examine(result: RunResult): void {
     this.#endedMs = Date.now();
+    this.#tellStart(); // a run that nobody watches has no lines of its own
     const { launch, layers, network } = result.plan;
     const recording = this.#recorder.finish();
     const { events, pids, overflow, lost, damagedLines } = recording;
@@ -129,17 +156,11 @@ export class RecordSession {
 
   /** The whole of it, once the run is over. */
   finish(result: RunResult): RunRecord {
-    const { argv, level, policy, variables, environment, uid, isDryRun } = this.#input;
+    const { argv, level, policy, variables, uid, isDryRun } = this.#input;
     const { plan } = result;
     if (!this.#observed) throw new Error('the run has not been examined');
-    const ownEvents: Event[] = [
-      ...plan.degradations.map(({ rule, reason }) => ({
-        kind: 'degradation' as const,
-        rule,
-        reason,
-      })),
-      ...(result.limit ? [{ kind: 'limit' as const, limit: result.limit }] : []),
-    ];
+    const ownEvents = this.#listOwnEvents();
+    if (result.limit) ownEvents.push({ kind: 'limit', limit: result.limit });
     return {
       ...this.#observed,
       events: this.#observed.events.concat(ownEvents),
@@ -161,10 +182,7 @@ export class RecordSession {
       mode: isDryRun ? 'dry-run' : 'containment',
       network: plan.network,
       layers: plan.layers,
-      environment: {
-        passed: environment.passed,
-        removed: [...environment.scrubbed, ...environment.stripped].sort(),
-      },
+      environment: this.#namesOfEnvironment(),
     };
   }
 }
