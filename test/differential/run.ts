@@ -60,11 +60,20 @@ function becomeRunner({ runner, place }: RunOptions): string[] {
   return ['setpriv', '--clear-groups', '--bounding-set=-all', '--inh-caps=-all'];
 }
 
-const INSIDE = [process.execPath, ASSAY, 'sandbox', '--preset', 'coding-agent', '-q', '--'];
+const SANDBOX = [process.execPath, ASSAY, 'sandbox', '--preset', 'coding-agent', '-q'];
+/** With ASSAY_DIFFERENTIAL=recorded every workload is recorded as well, which puts every open through the broker. */
+const RECORD = process.env['ASSAY_DIFFERENTIAL'] === 'recorded' ? ['--observe', 'all'] : [];
+
+function enterSandbox(workload: Workload): string[] {
+  const isRecorded = workload.isRecorded === true;
+  return [...SANDBOX, ...(isRecorded ? ['--observe', 'all'] : RECORD), '--'];
+}
 
 function wrap({ workload, place }: RunOptions): string[] {
   const isWrapped = place === 'inside' && workload.isOuter !== true;
-  const command = isWrapped ? [...INSIDE, ...workload.command] : [...workload.command];
+  const command = isWrapped
+    ? [...enterSandbox(workload), ...workload.command]
+    : [...workload.command];
   if (workload.dialogue === undefined) return command;
   return ['python3', DRIVER, workload.dialogue, '--', ...command];
 }
@@ -80,7 +89,7 @@ function makeEnvironment({ workload, workspace, place }: RunOptions): NodeJS.Pro
     SHELL: '/bin/bash',
   };
   if (place === 'inside') {
-    return workload.isOuter === true ? { ...own, RUN: INSIDE.join(' ') } : own;
+    return workload.isOuter === true ? { ...own, RUN: enterSandbox(workload).join(' ') } : own;
   }
   const { tmp } = workspace;
   return { ...own, RUN: '', TMPDIR: tmp, TMP: tmp, TEMP: tmp, GIT_TEMPLATE_DIR: '' };

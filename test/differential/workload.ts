@@ -11,6 +11,8 @@ export interface Workload {
   readonly dialogue?: string;
   /** Stays outside, and starts what `$RUN` stands before: nothing when bare, assay when inside. */
   readonly isOuter?: boolean;
+  /** Everything that it does is recorded. */
+  readonly isRecorded?: boolean;
   /** Each match is replaced in what was printed: what differs between two bare runs too. */
   readonly volatileText?: readonly (readonly [pattern: RegExp, replacement: string])[];
   /** Files whose content holds times, inode numbers or random salts; they must exist all the same. */

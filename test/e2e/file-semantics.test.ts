@@ -8,6 +8,7 @@ import { fixture, PYTHON, runAssay, runBare } from './run-assay.ts';
 const CONFIGURATIONS: readonly (readonly [string, readonly string[]])[] = [
   ['the coding-agent preset', []],
   ['every open brokered', ['--deny', '*.never']],
+  ['everything recorded', ['--observe', 'all']],
   ['no namespaces', ['--layers=-user,-mount,-pid,-net,-ipc']],
   ['no Landlock', ['--layers=-landlock']],
   ['no broker', ['--layers=-broker']],

@@ -70,13 +70,10 @@ export function attackWords({ place, id = '', option }: RecordOptions): string[]
 
 export function recordFlags({ place, flags = [], level = 'all' }: RecordOptions): string[] {
   const out = place.at('out');
-  return [
-    '--quiet',
-    ...(flags.includes('--policy') ? [] : ['--preset', 'coding-agent']),
-    ...['--observe', level, '--profile-format', 'json'],
-    ...['--profile', join(out, 'run.profile.json'), '--json', join(out, 'run.ndjson')],
-    ...flags,
-  ];
+  const policy = flags.includes('--policy') ? [] : ['--preset', 'coding-agent'];
+  const record = ['--observe', level, '--profile-format', 'json'];
+  const files = ['--profile', join(out, 'run.profile.json'), '--json', join(out, 'run.ndjson')];
+  return ['--quiet', ...policy, ...record, ...files, ...flags];
 }
 
 export async function runRecorded(options: RecordOptions): Promise<Recorded> {
