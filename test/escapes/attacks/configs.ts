@@ -178,6 +178,11 @@ export const CONFIG_ATTACKS: readonly Attack[] = [
     isSuccess: plants('work/.vscode/tasks.json'),
   }),
   config({
+    id: 'race-config-rename',
+    title: 'put a directory in the place of a file that is renamed to .github',
+    isSuccess: plants('work/.github/workflows/ci.yml'),
+  }),
+  config({
     id: 'config-own-policy',
     title: "rewrite assay's own policy",
     prepare: withFile('work/assay.yaml', 'api_version: assay/v1\nextends: [coding-agent]\n'),

@@ -136,6 +136,28 @@ static void config_directory(void) {
     pthread_join(thread, NULL);
 }
 
+static void *flip_kind(void *unused) {
+    while (!done) renameat2(AT_FDCWD, "flip", AT_FDCWD, "flip.other", RENAME_EXCHANGE);
+    return unused;
+}
+
+/* A file is renamed to .github, which is harmless, while a directory with workflows in it takes its place. */
+static void config_rename(void) {
+    put_file("flip", "harmless");
+    if (mkdir("flip.other", 0755) || mkdir("flip.other/workflow.new", 0755)) fail("set-up");
+    put_file("flip.other/workflow.new/ci.yml", token);
+    if (rename("flip.other/workflow.new", "flip.other/workflows")) fail("set-up");
+    pthread_t thread = start(flip_kind);
+    for (double end = seconds() + 2; seconds() < end;) {
+        struct stat st;
+        if (rename("flip", ".github")) continue;
+        if (!stat(".github", &st) && S_ISDIR(st.st_mode)) break;
+        rename(".github", "flip");
+    }
+    done = 1;
+    pthread_join(thread, NULL);
+}
+
 static struct sockaddr_un peer;
 
 static void *flip_socket(void *unused) {
@@ -228,6 +250,7 @@ const struct attack RACES[] = {
     {"race-write-symlink", write_symlink},
     {"race-write-directory", write_directory},
     {"race-config-directory", config_directory},
+    {"race-config-rename", config_rename},
     {"race-connect-string", connect_string},
     {NULL, NULL},
 };
