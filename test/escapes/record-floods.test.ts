@@ -119,7 +119,11 @@ describeForEachPerson('a flood', (person) => {
       expect(recorded.outcome.code).toBe(0);
       const missing = option - eventsOf(recorded, 'mkdir').length;
       expect(missing).toBeGreaterThan(0);
-      expect(listGaps(recorded)).toContain(`changes: ${missing} events could not be written down`);
+      // Lines with counts may be among what is lost, too.
+      const [, lost] = /changes: (\d+) events could not be written down/.exec(
+        listGaps(recorded).join('\n'),
+      ) ?? ['', '0'];
+      expect(Number(lost)).toBeGreaterThanOrEqual(missing);
     },
   );
 
