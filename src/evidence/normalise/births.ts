@@ -10,6 +10,8 @@ export interface Births {
   readonly made: ReadonlySet<string>;
   readonly gone: ReadonlySet<string>;
   readonly directories: ReadonlySet<string>;
+  /** Made by listening there. */
+  readonly sockets: ReadonlySet<string>;
   /** Where a name was renamed to; the smallest, when there are several. */
   readonly renamedTo: ReadonlyMap<string, string>;
 }
@@ -22,6 +24,7 @@ interface Draft {
   readonly tried: Set<string>;
   readonly removed: Set<string>;
   readonly directories: Set<string>;
+  readonly sockets: Set<string>;
   readonly renamedTo: Map<string, string>;
   /** By new path: the old ones of what was moved there. */
   readonly movedFrom: Map<string, Set<string>>;
@@ -33,12 +36,13 @@ export function findBirths(record: RunRecord): Births {
     tried: new Set(),
     removed: new Set(),
     directories: new Set(),
+    sockets: new Set(),
     renamedTo: new Map(),
     movedFrom: new Map(),
   };
   for (const event of record.events) noteEvent(draft, event);
   noteMoved(draft, record);
-  const { made, tried, removed, directories, renamedTo } = draft;
+  const { made, tried, removed, directories, sockets, renamedTo } = draft;
 
   const gone = new Set<string>();
   for (const path of made) {
@@ -60,6 +64,7 @@ export function findBirths(record: RunRecord): Births {
     made,
     gone,
     directories,
+    sockets,
     renamedTo,
   };
 }
@@ -91,7 +96,9 @@ function noteFile(draft: Draft, event: FileEvent): void {
 }
 
 function noteBind(draft: Draft, { op, family, host, outcome }: NetworkEvent): void {
-  if (op === 'bind' && family === 'unix') noteMaking(draft, host, outcome);
+  if (op !== 'bind' || family !== 'unix') return;
+  noteMaking(draft, host, outcome);
+  if (outcome === 'ok') draft.sockets.add(host);
 }
 
 function noteMaking(draft: Draft, path: string, outcome: string): void {

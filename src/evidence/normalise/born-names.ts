@@ -10,6 +10,7 @@ import { escapeLiteral } from './places.ts';
 import type { Places } from './places.ts';
 import { maskSiblings } from './siblings.ts';
 import { splitPath } from './split-path.ts';
+import { listMissing } from './missing-names.ts';
 import { findLastingTokens, listCandidates } from './vocabulary.ts';
 
 /** The last components of paths born in the run. */
@@ -43,8 +44,9 @@ export function maskBornNames(
   }
 
   function noteFor(path: string): NoteMask {
+    const isBorn = births.isBorn(path);
     return (rule, part) => {
-      if (part.length >= MIN_FOUND_AGAIN && rule !== 'pid' && rule !== 'stamp')
+      if (isBorn && part.length >= MIN_FOUND_AGAIN && rule !== 'pid' && rule !== 'stamp')
         maskedParts.add(part);
       tell(path, rule);
     };
@@ -61,6 +63,7 @@ export function maskBornNames(
     const form = masks.apply(plain, directory, noteFor(path));
     if (form !== plain) forms.set(path, form);
   }
+  loosePaths.push(...listMissing(record, places).filter((path) => !births.isBorn(path)));
   const dictionary = makeDictionary();
   // Only now: what names that stay are made of decides what is odd in the others.
   const vocabulary = findLastingTokens({
@@ -74,12 +77,16 @@ export function maskBornNames(
     const { directory, name } = splitPath(path);
     const note = noteFor(path);
     const own = maskIdentity(places.replaceInName(escapeLiteral(name)), path);
-    const at = lengthOfTarget(own, births.renamedTo.get(path));
+    const target = births.renamedTo.get(path);
+    const at = lengthOfTarget(own, target);
     const strict = masks.apply(own.slice(at), directory, note);
     const tail = maskLoosely(strict, { dictionary, vocabulary, note });
     if (at === 0) return tail;
     const junk = tail.replace(/^[-_]*(?=<\*>)/, '');
-    return mergeMasks(masks.apply(own.slice(0, at), directory, note) + junk);
+    const head = masks.apply(own.slice(0, at), directory, note);
+    // What it is renamed to may itself be a name for a moment.
+    const isKept = target === undefined || !isLoose(target);
+    return mergeMasks((isKept ? head : maskLoosely(head, { dictionary, vocabulary, note })) + junk);
   }
 
   for (const path of loosePaths) forms.set(path, maskPassing(path));

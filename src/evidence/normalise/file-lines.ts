@@ -93,7 +93,8 @@ function isChance(event: FileEvent, line: CanonicalLine, context: FileLineContex
   if (outcome === 'ENOENT') return true;
   if (outcome === 'EEXIST') return !MAKING.has(op);
   if (op === 'chown' && outcome === 'EPERM') return true;
-  return op === 'unlink' && outcome === 'ok' && /\.(?:lock|lck)$/.test(line.path);
+  if (op !== 'unlink' || outcome !== 'ok') return false;
+  return /\.(?:lock|lck)$/.test(line.path) || context.births.sockets.has(event.path);
 }
 
 function foldRead(
@@ -102,12 +103,14 @@ function foldRead(
   context: FileLineContext,
 ): CanonicalLine | undefined {
   const { outcome } = event;
-  if (event.op !== 'read' || outcome === 'EACCES' || outcome === 'EPERM') return undefined;
+  if (event.op !== 'read') return undefined;
+  // Also what the kernel keeps from others: whether it does depends on the moment at which a process is looked at.
+  if (/^\/proc\/(?:self|\$\{)/.test(line.path)) return { ...line, outcome: '*' };
+  if (outcome === 'EACCES' || outcome === 'EPERM') return undefined;
   const relative = context.findWalk(event.path, outcome);
   if (relative !== undefined) return { ...line, path: `\${UP}/${relative}` };
   const inHome = MISSING.has(outcome) ? context.findInHome(event.path) : undefined;
   if (inHome !== undefined) return { ...line, path: context.names.pathOf(inHome) };
-  if (/^\/proc\/(?:self|\$\{)/.test(line.path)) return { ...line, outcome: '*' };
   const systemClass = systemClassOf(line.path, line.program);
   if (systemClass === undefined) return undefined;
   context.addSystemRead(line);

@@ -10,8 +10,9 @@ export interface LooseContext {
 }
 
 const NANOID = /(?<![0-9A-Za-z_-])[0-9A-Za-z_-]{21}(?![0-9A-Za-z_-])/g;
-/** Not a part of a version. */
-const SMALL_NUMBER = /(?<![0-9A-Za-z_]|\d\.)\d{1,5}(?![0-9A-Za-z_]|\.\d)/g;
+/** Not a part of a version, nor behind the name of something that has versions: `cpython-311`, `utf-8`. */
+const SMALL_NUMBER =
+  /(?<![0-9A-Za-z_]|\d\.|\b(?:cpython|graalpy|pypy|py|python|node|gcc|clang|llvm|ruby|perl|php|jdk|utf|iso|sha|md)-)\d{1,5}(?![0-9A-Za-z_]|\.\d)/g;
 const TOKEN = /[0-9A-Za-z_]+/g;
 
 /** A random part is seldom shorter, and shorter ones are too often something else. */

@@ -4,8 +4,10 @@ import { findBirths } from './births.ts';
 import type { Births } from './births.ts';
 import { sortLines } from './canonical-line.ts';
 import type { CanonicalLine } from './canonical-line.ts';
-import { cleanEvent, cleanPath } from './clean-paths.ts';
+import { cleanEvent, makePathCleaner } from './clean-paths.ts';
 import { makeFileLine } from './file-lines.ts';
+import { makeFolds } from './folds.ts';
+import type { FoldedNames, Folds } from './folds.ts';
 import { makeGitReadTest } from './git-trees.ts';
 import { makeMakerTest } from './makers.ts';
 import { MASK } from './masks.ts';
@@ -34,29 +36,24 @@ export interface Normalised {
   readonly folded: readonly FoldedNames[];
 }
 
-export interface FoldedNames {
-  /** The general form that they share. */
-  readonly path: string;
-  /** How many different names. */
-  readonly count: number;
-  /** Names of entries in NORMALISATION_RULES. */
-  readonly rules: readonly string[];
-}
-
 export function normalise(raw: RunRecord): Normalised {
-  const record = { ...raw, events: raw.events.map(cleanEvent) };
+  const clean = makePathCleaner(raw);
+  const record = { ...raw, events: raw.events.map((event) => cleanEvent(event, clean)) };
+  const folds = makeFolds();
   const places = makePlaces(record);
   const births = findBirths(record);
   const names = makeNames(record, births, places);
-  const { lines, systemReads } = makeLines(record, { places, births, names });
+  for (const [path, rules] of names.masked)
+    for (const rule of rules) folds.note(names.pathOf(path), path, rule);
+  const { lines, systemReads } = makeLines(record, { places, births, names, folds });
   return {
-    pathOf: (path) => names.pathOf(cleanPath(path)),
+    pathOf: (path) => names.pathOf(clean(path)),
     textOf: places.replaceInText,
     command: record.command.map(places.replaceInText),
     lines: sortLines(lines),
     systemReads: sortLines(systemReads),
     degradations: listDegradations(record, places),
-    folded: countFolded(names),
+    folded: folds.list(),
   };
 }
 
@@ -64,11 +61,12 @@ interface Parts {
   readonly places: Places;
   readonly births: Births;
   readonly names: Names;
+  readonly folds: Folds;
 }
 
 function makeLines(
   record: RunRecord,
-  { places, births, names }: Parts,
+  { places, births, names, folds }: Parts,
 ): { lines: CanonicalLine[]; systemReads: CanonicalLine[] } {
   const lines: CanonicalLine[] = [];
   const systemReads: CanonicalLine[] = [];
@@ -120,7 +118,11 @@ function makeLines(
 
   for (const event of record.events) {
     const line = lineOf(event);
-    if (line !== undefined) lines.push(line);
+    if (line === undefined) continue;
+    lines.push(line);
+    if (!('path' in event)) continue;
+    const rule = ruleOfForm(line.path);
+    if (rule !== undefined) folds.note(line.path, event.path, rule);
   }
   for (const line of makeProgramLines(record, names, births, imageOf)) lines.push(line);
   for (const { op, directory, outcome, program, digest } of record.overflow)
@@ -132,6 +134,12 @@ function makeLines(
       digest,
     });
   return { lines, systemReads };
+}
+
+/** Of forms that stand for names which were not born in the run. */
+function ruleOfForm(form: string): string | undefined {
+  if (form.startsWith('${UP}/')) return 'upward-search';
+  return /\$\{(?:PID|OTHER-PID|N)\}/.test(form) ? 'kernel-numbers' : undefined;
 }
 
 /** Made in the run under this name or, since the name was made up, under another one of that form. */
@@ -161,18 +169,4 @@ function listDegradations({ events }: RunRecord, places: Places): readonly strin
     if (event.kind === 'degradation')
       found.add(places.replaceInText(`${event.rule}: ${event.reason}`));
   return [...found].sort();
-}
-
-function countFolded(names: Names): readonly FoldedNames[] {
-  const folded = new Map<string, { count: number; rules: Set<string> }>();
-  for (const [path, rules] of names.masked) {
-    const form = names.pathOf(path);
-    const known = folded.get(form) ?? { count: 0, rules: new Set<string>() };
-    known.count += 1;
-    for (const rule of rules) known.rules.add(rule);
-    folded.set(form, known);
-  }
-  return [...folded]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([path, { count, rules }]) => ({ path, count, rules: [...rules].sort() }));
 }

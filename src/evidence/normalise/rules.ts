@@ -9,7 +9,7 @@ export interface NormalisationRule {
 
 const BORN = 'names born in the run';
 const PASSING =
-  'names born in the run that are gone after it, or lie in the private tmp or /dev/shm';
+  'names born in the run that are gone after it, or lie in the private tmp or /dev/shm; also names that were looked for in these two and were not there';
 
 export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   {
@@ -88,13 +88,13 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   {
     name: 'number',
     appliesTo: PASSING,
-    does: 'a number of up to five digits that stands by itself, and is neither a year nor a part of a version, becomes <*>: it may be a process number',
+    does: 'a number of up to five digits that stands by itself, and is neither a year nor a part of a version (4.17.21, cpython-311), becomes <*>: it may be a process number',
     hides: 'which of several such files',
   },
   {
     name: 'siblings',
     appliesTo: PASSING,
-    does: 'of eight or more names of one directory, length, beginning and extension, nine in ten of them masked, all are masked',
+    does: 'of four or more names of one directory, length, beginning and extension, all but one or nine in ten of them masked, all are masked',
     hides: 'the name of one among many of its kind',
   },
   {
@@ -105,9 +105,10 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   },
   {
     name: 'kernel-numbers',
-    appliesTo: 'paths in /proc and /dev/pts',
-    does: '/proc/N is self when asked for by that name, ${PID} when a process of the run, ${OTHER-PID} otherwise; threads, descriptors and terminals have no number; a read that was not refused has no outcome',
-    hides: 'which process of the run, or which other process',
+    appliesTo: 'paths in /proc and /dev/pts, and what has no path',
+    does: '/proc/N is self when asked for by that name, ${PID} when a process of the run, ${OTHER-PID} otherwise; threads, descriptors, terminals, pipes, sockets and namespaces have no number, and files in memory no label; a read in /proc/N that assay did not refuse has no outcome',
+    hides:
+      'which process of the run, or which other process, and whether the system let it be read; which pipe; the label of a file in memory, of which an image that was executed has its digest',
   },
   {
     name: 'own-port',
@@ -124,7 +125,7 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   {
     name: 'upward-search',
     appliesTo: 'reads and executions that found nothing',
-    does: 'what was looked for in the working directory, its parent and / becomes ${UP} for all directories above',
+    does: 'what was looked for in the working directory, in its parent, and in / or the directory below it on the way, becomes ${UP} for all directories above',
     hides: 'how deep the working directory lies',
   },
   {
@@ -172,9 +173,10 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   },
   {
     name: 'locks',
-    appliesTo: 'files made in the run that end in .lock or .lck',
+    appliesTo: 'files made in the run that end in .lock or .lck, and sockets made in the run',
     does: 'their removal is left out',
-    hides: 'whether a lock was given up or renamed into place; the renaming stays visible',
+    hides:
+      'whether a lock was given up or renamed into place, the renaming stays visible; whether a server tidied up before the run ended',
   },
   {
     name: 'system-reads',

@@ -1,12 +1,13 @@
 import { MASK } from './masks.ts';
 import { splitPath } from './split-path.ts';
 
-const MIN_SIBLINGS = 8;
-const MIN_SHARE = 0.9;
+const MIN_SIBLINGS = 4;
+/** As many of them may read as words, and one where there are fewer. */
+const MAX_SHARE = 0.1;
 
 /**
- * Many names of one length, beginning and extension, nearly all of them masked: the few that read as words by chance
- * are of the same kind. Changes `forms` in place and tells of each.
+ * Several names of one length, beginning and extension, nearly all of them masked: one that reads as a word by chance
+ * is of the same kind. Changes `forms` in place and tells of each.
  */
 export function maskSiblings(
   paths: Iterable<string>,
@@ -40,12 +41,20 @@ function maskGroup(
     masked += 1;
     counts.set(form, (counts.get(form) ?? 0) + 1);
   }
-  if (masked < MIN_SHARE * group.length) return;
+  if (group.length - masked > Math.max(1, MAX_SHARE * group.length)) return;
   const [usual] = [...counts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   if (usual === undefined) return;
+  const [form] = usual;
   for (const path of group)
-    if (forms.get(path) !== usual[0]) {
-      forms.set(path, usual[0]);
+    if (forms.get(path) !== form && isLike(forms.get(path) ?? '', form)) {
+      forms.set(path, form);
       tell(path);
     }
+}
+
+/** Whether a name begins and ends as a form with a mask in it does. */
+function isLike(name: string, form: string): boolean {
+  const start = form.slice(0, form.indexOf(MASK));
+  const end = form.slice(form.lastIndexOf(MASK) + MASK.length);
+  return name.startsWith(start) && name.endsWith(end);
 }

@@ -1,8 +1,16 @@
-/** Paths that the kernel numbers. */
+/** Stands for every file that is memory only. */
+export const MEMORY_FORM = '/memfd:${N}';
+
+/** Paths that the kernel numbers, or that lead to something without a path. */
 export interface SpecialPaths {
   /** `requested` is what the program asked for, before links were resolved. */
   generalise(path: string, requested?: string): string | undefined;
 }
+
+/** A pipe, a socket or a namespace by its number, as a link in /proc shows it; other anonymous files have none. */
+const NUMBERED = /^(\w+):\[\d+\]$/;
+/** Memory that a program has given a label of its own choice. */
+const MEMORY = /^\/memfd:/;
 
 /** `isProcess` tells whether a number is that of a process of this run. */
 export function makeSpecialPaths(isProcess: (number: number) => boolean): SpecialPaths {
@@ -15,6 +23,9 @@ export function makeSpecialPaths(isProcess: (number: number) => boolean): Specia
   return {
     generalise(path, requested) {
       if (path.startsWith('/dev/pts/')) return path.replace(/^\/dev\/pts\/\d+/, '/dev/pts/${N}');
+      const [, kind] = NUMBERED.exec(path) ?? [];
+      if (kind !== undefined) return `${kind}:[\${N}]`;
+      if (MEMORY.test(path)) return MEMORY_FORM;
       if (!path.startsWith('/proc/')) return undefined;
       const [, segment = '', rest = ''] =
         /^\/proc\/(\d+|self|thread-self)((?:\/.*)?)$/s.exec(path) ?? [];

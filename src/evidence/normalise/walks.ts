@@ -14,6 +14,8 @@ export function makeWalkFinder(
   { cwd, ancestors }: Places,
 ): (path: string, outcome: string) => string | undefined {
   const [parent = '/'] = ancestors;
+  // Some leave out the root, where hardly anybody keeps anything.
+  const tops = ['/', ancestors.at(-2) ?? cwd];
 
   /** What was looked for above the working directory, from the directory on. */
   function relativeOf(path: string, outcome: string): string | undefined {
@@ -22,8 +24,12 @@ export function makeWalkFinder(
     return above === undefined ? undefined : path.slice(withSlash(above).length);
   }
 
-  function placesOf(relative: string): readonly string[] {
-    return [cwd, parent, '/'].map((start) => withSlash(start) + relative);
+  const placesOf = (relative: string): readonly string[] =>
+    [cwd, parent, ...tops].map((start) => withSlash(start) + relative);
+
+  function isWalk(relative: string): boolean {
+    const isProbed = (start: string): boolean => probed.has(withSlash(start) + relative);
+    return isProbed(cwd) && isProbed(parent) && tops.some(isProbed);
   }
 
   const wanted = new Set<string>();
@@ -36,9 +42,7 @@ export function makeWalkFinder(
 
   return (path, outcome) => {
     const relative = relativeOf(path, outcome);
-    if (relative === undefined) return undefined;
-    const isWalk = placesOf(relative).every((place) => probed.has(place));
-    return isWalk ? escapeLiteral(relative) : undefined;
+    return relative !== undefined && isWalk(relative) ? escapeLiteral(relative) : undefined;
   };
 }
 

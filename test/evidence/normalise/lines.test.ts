@@ -156,6 +156,13 @@ describe('locks', () => {
     expect(linesOf([...taken, file('rename', `${ref}.lock`, { target: ref })])).toHaveLength(2);
   });
 
+  it('of servers, which are sockets, do not show whether there was time to tidy up', () => {
+    const socket = `${CWD}/agent.socket`;
+    const events = [network('bind', `unix:${socket}`)];
+    expect(linesOf([...events, file('unlink', socket)])).toEqual(linesOf(events));
+    expect(linesOf([file('unlink', socket)])).toEqual(['unlink ${CWD}/agent.socket ok']);
+  });
+
   it('that were there before show their removal', () => {
     expect(linesOf([file('unlink', lock.replace('index', 'HEAD'))])).toHaveLength(1);
     expect(linesOf([file('unlink', `${CWD}/yarn.lock`)])).toEqual(['unlink ${CWD}/yarn.lock ok']);
@@ -293,12 +300,16 @@ describe('reads', () => {
         file('read', '/proc/100006/environ'),
         file('read', '/proc/1/environ', { outcome: 'ENOENT' }),
         file('read', '/proc/2/environ', { outcome: 'EACCES' }),
+        file('read', '/proc/100006/environ', { outcome: 'EACCES' }),
+        file('write', '/proc/100006/oom_score_adj', { outcome: 'EACCES' }),
+        file('read', '/proc/kcore', { outcome: 'EACCES' }),
       ]),
     ).toEqual([
       'read /proc/${OTHER-PID}/environ *',
-      'read /proc/${OTHER-PID}/environ EACCES',
       'read /proc/${PID}/environ *',
+      'read /proc/kcore EACCES',
       'read /proc/self/status *',
+      'write /proc/${PID}/oom_score_adj EACCES',
     ]);
   });
 });
@@ -318,6 +329,24 @@ describe('searches', () => {
       'read ${CWD}/package.json ENOENT',
       'read ${UP}/package.json ENOENT',
     ]);
+  });
+
+  it('up to the directory below the root are the same', () => {
+    const missing = { outcome: 'ENOENT' };
+    const probes = (cwd: string): Event[] => {
+      const events: Event[] = [];
+      for (let at = cwd; at !== ''; at = at.slice(0, at.lastIndexOf('/')))
+        events.push(file('read', `${at}/.tool/rules`, missing));
+      return events;
+    };
+    const variables = { cwd: '/srv/a/b/c', home: '/root', tmpdir: '/tmp/t', user: 'root' };
+    expect(linesOf(probes(CWD))).toEqual([
+      'read ${CWD}/.tool/rules ENOENT',
+      'read ${UP}/.tool/rules ENOENT',
+    ]);
+    expect(linesOf(probes('/srv/a/b/c'), { variables })).toEqual(linesOf(probes(CWD)));
+    const found = probes(CWD).with(1, file('read', '/home/me/.tool/rules'));
+    expect(linesOf(found)).toContain('read ${HOME}/.tool/rules ok');
   });
 
   it('in two places are no search upwards', () => {
@@ -401,6 +430,14 @@ describe('network', () => {
 });
 
 describe('programs', () => {
+  it('that are memory only are told apart by their digest', () => {
+    const linesWith = (label: string, digest: string): unknown =>
+      normalise(makeRecord([], { programs: [program(1, `/memfd:${label} (deleted)`, { digest })] }))
+        .lines;
+    expect(linesWith('a', 'ab')).toEqual(linesWith('b', 'ab'));
+    expect(linesWith('a', 'ab')).not.toEqual(linesWith('a', 'cd'));
+  });
+
   it('are edges from image to image, with a digest where the path does not tell', () => {
     const script = '/home/me/project/run.sh';
     const programs = [

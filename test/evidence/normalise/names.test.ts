@@ -223,7 +223,8 @@ describe('names that nobody finds after the run', () => {
     ['tmp_obj_x8Zk2Q', 'tmp_obj_<*>'],
     ['main-P8Sago', 'main-<*>'],
     ['V1StGXR8_Z5jdHi6B-myT', '<*>'],
-    ['mod.cpython-311.pyc.140514370372304', 'mod.cpython-<*>.pyc.<*>'],
+    ['mod.cpython-311.pyc.140514370372304', 'mod.cpython-311.pyc.<*>'],
+    ['UHM6Do21aV1DpWImIm5B-', '<*>'],
     ['a.12.tmp', 'a.<*>.tmp'],
     ['step-7', 'step-<*>'],
   ])('%s is %s', (name, form) => {
@@ -248,6 +249,10 @@ describe('names that nobody finds after the run', () => {
     'sha256',
     'out.o',
     'package-4.17.21.tgz',
+    'mod.cpython-311.pyc',
+    'greet-1.0-py3-none-any.whl',
+    'python3.11',
+    'utf-8.txt',
   ])('%s stays', (name) => {
     expect(passing(`${CWD}/${name}`)).toBe(`\${CWD}/${name}`);
   });
@@ -262,6 +267,15 @@ describe('names that nobody finds after the run', () => {
     const rename = file('rename', path, { target: `${CWD}/qzxvkw.json` });
     const { pathOf } = normalise(makeRecord([rename, file('create', path)]));
     expect(pathOf(path)).toBe('${CWD}/qzxvkw.json.<*>');
+  });
+
+  it('do not keep what they are renamed to when that is a name for a moment, too', () => {
+    const target = `${CWD}/cmTC_01fff_loc`;
+    const path = `${target}.k2j4h6`;
+    const events = [file('create', path), file('rename', path, { target }), file('unlink', target)];
+    const { pathOf } = normalise(makeRecord(events));
+    expect(pathOf(path)).toBe('${CWD}/<*>');
+    expect(pathOf(target)).toBe('${CWD}/<*>');
   });
 
   it('are known by how they ended, where that is known', () => {
@@ -291,6 +305,37 @@ describe('names that nobody finds after the run', () => {
       ]),
     );
     expect(pathOf('/etc/k2j4h6.conf')).toBe('/etc/<*>.conf');
+  });
+
+  it('include what was looked for in the tmp and never made, with the directories on the way', () => {
+    const missing = { outcome: 'ENOENT' };
+    const { pathOf } = normalise(
+      makeRecord([
+        file('mkdir', '/tmp/private/UHM6Do21aV1DpWImIm5B-/ssr', missing),
+        file('read', '/dev/shm/sem.x8Zk2Q', missing),
+        file('read', '/tmp/report.txt', missing),
+        file('read', `${CWD}/sem.x8Zk2Q`, missing),
+      ]),
+    );
+    expect(pathOf('/tmp/private/UHM6Do21aV1DpWImIm5B-/ssr')).toBe('${TMPDIR}/<*>/ssr');
+    expect(pathOf('/dev/shm/sem.x8Zk2Q')).toBe('/dev/shm/sem.<*>');
+    expect(pathOf('/tmp/report.txt')).toBe('${TMPDIR}/report.txt');
+    // Elsewhere, and by itself, it is a name like any other.
+    expect(pathOf(`${CWD}/sem.x8Zk2Q`)).toBe('${CWD}/sem.x8Zk2Q');
+  });
+
+  it('are of the kind of their masked siblings, even when one reads as a word', () => {
+    const random = ['sum-x8Zk2Q', 'sum-k2j4h6', 'sum-P8Sagq'];
+    const formsOf = (names: readonly string[]): string[] => {
+      const { pathOf } = normalise(makeRecord(names.map((name) => file('mkdir', `/tmp/${name}`))));
+      return names.map((name) => pathOf(`/tmp/${name}`));
+    };
+    expect(new Set(formsOf([...random, 'sum-abyss3']))).toEqual(new Set(['${TMPDIR}/sum-<*>']));
+    // Two of them are no chance, and neither is another length, beginning or end.
+    expect(formsOf([...random, 'sum-abyss3', 'sum-reader'])).toContain('${TMPDIR}/sum-reader');
+    expect(formsOf([...random, 'sum-readers'])).toContain('${TMPDIR}/sum-readers');
+    expect(formsOf([...random, 'out-reader'])).toContain('${TMPDIR}/out-reader');
+    expect(formsOf([...random, 'sum_reader'])).toContain('${TMPDIR}/sum_reader');
   });
 
   it('include sockets, with or without a path', () => {
@@ -325,6 +370,12 @@ describe('what the kernel numbers', () => {
     ['/proc/100123/fd/12', '/proc/${PID}/fd/${N}'],
     ['/proc/meminfo', '/proc/meminfo'],
     ['/dev/pts/3', '/dev/pts/${N}'],
+    ['pipe:[8436008]', 'pipe:[${N}]'],
+    ['socket:[8436008]', 'socket:[${N}]'],
+    ['net:[4026532327]', 'net:[${N}]'],
+    ['anon_inode:[eventfd]', 'anon_inode:[eventfd]'],
+    ['/memfd:payload (deleted)', '/memfd:${N}'],
+    [`${CWD}/pipe:[8436008]`, '${CWD}/pipe:[8436008]'],
   ])('%s is %s', (path, form) => {
     expect(found(path)).toBe(form);
   });
@@ -335,6 +386,21 @@ describe('what was folded', () => {
     const events = ['x8Zk2Q', 'k2j4h6', 'config'].map((name) => file('create', `/tmp/${name}.o`));
     expect(normalise(makeRecord(events)).folded).toEqual([
       { path: '${TMPDIR}/<*>.o', count: 2, rules: ['loose'] },
+    ]);
+  });
+
+  it('is counted as well where the kernel numbers, and where a search led upwards', () => {
+    const missing = { outcome: 'ENOENT' };
+    const events = [
+      file('read', 'pipe:[11]'),
+      file('read', 'pipe:[12]'),
+      file('read', '/proc/100123/stat'),
+      ...[CWD, '/home/me', '/home'].map((at) => file('read', `${at}/.tool/rules`, missing)),
+    ];
+    expect(normalise(makeRecord(events)).folded).toEqual([
+      { path: '${UP}/.tool/rules', count: 2, rules: ['upward-search'] },
+      { path: '/proc/${PID}/stat', count: 1, rules: ['kernel-numbers'] },
+      { path: 'pipe:[${N}]', count: 2, rules: ['kernel-numbers'] },
     ]);
   });
 });
