@@ -30,6 +30,7 @@ struct program {
   uint32_t id, parent;
   const char *image, *script;
   char digest[65];
+  int64_t digested_ns;
   struct stat st;
   unsigned depth, starts, command_count;
   uint64_t commands[16];
