@@ -45,6 +45,7 @@ int give_answer(const struct request *r, int fd, bool is_cloexec) { return add_d
 
 /* The mask is the launch mask until some program changes its own; then it is asked for, which costs more. */
 void use_umask_of(const struct request *r) {
+  static __thread mode_t current = (mode_t)-1;
   char path[64], text[512];
   mode_t mask = r->broker->launch_umask;
   if (atomic_load(&r->broker->is_umask_changed)) {
@@ -56,7 +57,8 @@ void use_umask_of(const struct request *r) {
     char *line = strstr(text, "Umask:");
     if (line) mask = (mode_t)strtoul(line + 6, NULL, 8);
   }
-  umask(mask);
+  if (mask != current) umask(mask);
+  current = mask;
 }
 
 /* Only a socket in blocking mode can make us wait. */

@@ -82,7 +82,7 @@ struct request {
 
 /* How the last name of a path is taken. A trailing slash follows a link for calls that use what is there, not for those
    that make, remove or move the name itself. */
-enum { FOLLOW = 1, NAME_ONLY = 2 };
+enum { FOLLOW = 1, NAME_ONLY = 2, NAME_SEEN = 3 /* the same, and what it names is not held */ };
 
 /* What a path names, held by descriptors, so that checks and the operation concern the same thing. */
 struct target {
@@ -97,6 +97,7 @@ struct target {
 
 /* resolve.c */
 int open_base(const struct request *r, int dirfd, const char *path);
+void close_base(const struct request *r, int base);
 int resolve(const struct request *r, int base, const char *path, int follow, struct target *t);
 void clear_target(struct target *t);
 void release(struct target *t);

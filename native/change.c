@@ -75,7 +75,8 @@ static int try_change(const struct request *r, const struct one_change *c, struc
   uint32_t rule = refusal_of(r->broker, t, OP_WRITE);
   /* A symbolic link at the head of a protected name would stand in for a directory that holds one. */
   if (!rule && c->change == make_link) rule = find_rename_refusal(r->broker, t->path, t->path, true);
-  if (rule && !(c->kind & CREATES && t->exists)) return note_refusal(r, c->op, t->path, rule, EACCES), -EACCES;
+  if (c->kind & CREATES && t->exists) return -EEXIST;
+  if (rule) return note_refusal(r, c->op, t->path, rule, EACCES), -EACCES;
   pthread_mutex_lock(&r->broker->names_lock);
   if (has_moved(t)) error = -EAGAIN;
   else error = c->kind & CREATES ? make_entry(r, t, c->change) : c->change(r, t);
@@ -246,17 +247,17 @@ static void perform_link(const struct request *r) {
 void perform_path_call(const struct request *r) {
   const uint64_t *a = r->args;
   switch (r->nr) {
-    case SYS_mkdirat: return change_one(r, "mkdir", (int)a[0], a[1], make_dir, NAME_ONLY, CREATES);
-    case SYS_mknodat: return change_one(r, "mknod", (int)a[0], a[1], make_node, NAME_ONLY, CREATES);
-    case SYS_symlinkat: return change_one(r, "symlink", (int)a[1], a[2], make_link, NAME_ONLY, CREATES);
-    case SYS_unlinkat: return change_one(r, (int)a[2] & AT_REMOVEDIR ? "rmdir" : "unlink", (int)a[0], a[1], remove_at, NAME_ONLY, 0);
+    case SYS_mkdirat: return change_one(r, "mkdir", (int)a[0], a[1], make_dir, NAME_SEEN, CREATES);
+    case SYS_mknodat: return change_one(r, "mknod", (int)a[0], a[1], make_node, NAME_SEEN, CREATES);
+    case SYS_symlinkat: return change_one(r, "symlink", (int)a[1], a[2], make_link, NAME_SEEN, CREATES);
+    case SYS_unlinkat: return change_one(r, (int)a[2] & AT_REMOVEDIR ? "rmdir" : "unlink", (int)a[0], a[1], remove_at, NAME_SEEN, 0);
     case SYS_truncate: return change_one(r, "truncate", AT_FDCWD, a[0], set_length, FOLLOW, 0);
 #ifdef SYS_mkdir
-    case SYS_mkdir: return change_one(r, "mkdir", AT_FDCWD, a[0], make_dir, NAME_ONLY, CREATES);
-    case SYS_mknod: return change_one(r, "mknod", AT_FDCWD, a[0], make_node, NAME_ONLY, CREATES);
-    case SYS_symlink: return change_one(r, "symlink", AT_FDCWD, a[1], make_link, NAME_ONLY, CREATES);
-    case SYS_unlink: return change_one(r, "unlink", AT_FDCWD, a[0], remove_file, NAME_ONLY, 0);
-    case SYS_rmdir: return change_one(r, "rmdir", AT_FDCWD, a[0], remove_dir, NAME_ONLY, 0);
+    case SYS_mkdir: return change_one(r, "mkdir", AT_FDCWD, a[0], make_dir, NAME_SEEN, CREATES);
+    case SYS_mknod: return change_one(r, "mknod", AT_FDCWD, a[0], make_node, NAME_SEEN, CREATES);
+    case SYS_symlink: return change_one(r, "symlink", AT_FDCWD, a[1], make_link, NAME_SEEN, CREATES);
+    case SYS_unlink: return change_one(r, "unlink", AT_FDCWD, a[0], remove_file, NAME_SEEN, 0);
+    case SYS_rmdir: return change_one(r, "rmdir", AT_FDCWD, a[0], remove_dir, NAME_SEEN, 0);
     case SYS_rename:
 #endif
 #ifdef SYS_renameat

@@ -31,13 +31,11 @@ int resolve_fetched(const struct request *r, int dirfd, int follow, bool empty_o
   if (!path[0] && !empty_ok) return -ENOENT;
   int base = open_base(r, dirfd, path);
   if (base < 0) return base;
-  if (!is_still_waiting(r)) return close(base), -ESRCH;
+  if (!is_still_waiting(r)) return close_base(r, base), -ESRCH;
   if (path[0]) {
-    /* Kept for the description: the caller's directory may be another by then. */
-    int kept = path[0] == '/' ? -1 : fcntl(base, F_DUPFD_CLOEXEC, 0);
     int error = resolve(r, base, path, follow, t);
-    if (error) describe_failed(r, kept, t);
-    if (kept >= 0) close(kept);
+    if (error) describe_failed(r, path[0] == '/' ? -1 : base, t);
+    close_base(r, base);
     return error;
   }
   t->object = base;

@@ -88,10 +88,10 @@ static int find_plain(const struct request *r, int base, const char *path, int f
 int open_plainly(const struct request *r, int dirfd, int flags, struct target *t) {
   const char *path = r->attempt->requested;
   if ((flags & (O_ACCMODE | O_CREAT | O_TRUNC)) || (flags & O_TMPFILE) == O_TMPFILE) return -EAGAIN;
-  int base = path[0] == '/' ? r->broker->root_fd : open_base(r, dirfd, path);
+  int base = open_base(r, dirfd, path);
   if (base < 0) return -EAGAIN;
   int fd = find_plain(r, base, path, (flags & OPENAT2_FLAGS) | O_NOCTTY, t);
-  if (path[0] != '/') close(base);
+  close_base(r, base);
   if (fd == -EAGAIN) return fd;
   if (t->path[0] != '/') { /* too deep to have a name, so it is neither judged nor told */
     if (fd >= 0) close(fd);

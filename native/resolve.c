@@ -42,6 +42,8 @@ bool is_still_waiting(const struct request *r) {
 
 pid_t thread_group(pid_t tid) {
   char path[64], text[256];
+  int leader = (int)syscall(SYS_pidfd_open, tid, 0); /* of the first thread only, and quicker to ask for */
+  if (leader >= 0) return close(leader), tid;
   snprintf(path, sizeof path, "/proc/%d/status", tid);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return tid;
@@ -80,10 +82,10 @@ void canonical_path(int fd, char *out, size_t cap) {
   strip_deleted(fd, out, len);
 }
 
-/* Where a relative path starts: the caller's directory or descriptor. AT_FDCWD for absolute paths. */
+/* Where a path starts: the caller's directory or descriptor, or the root. */
 int open_base(const struct request *r, int dirfd, const char *path) {
   char link[64];
-  if (path[0] == '/') return fcntl(r->broker->root_fd, F_DUPFD_CLOEXEC, 0);
+  if (path[0] == '/') return r->broker->root_fd;
   if (dirfd != AT_FDCWD && r->attempt->pidfd >= 0) {
     int copy = (int)syscall(SYS_pidfd_getfd, r->attempt->pidfd, dirfd, 0);
     return copy < 0 ? -errno : copy;
@@ -93,6 +95,10 @@ int open_base(const struct request *r, int dirfd, const char *path) {
   int fd = open(link, O_PATH | O_CLOEXEC);
   if (fd < 0) return errno == ENOENT ? -EBADF : -errno;
   return fd;
+}
+
+void close_base(const struct request *r, int base) {
+  if (base != r->broker->root_fd) close(base);
 }
 
 static int open_plain(int at, const char *path, int flags) {
@@ -200,12 +206,12 @@ static int walk_slowly(const struct request *r, int at, const char *path) {
 }
 
 /* Opens the directory part of a path; the quick way unless it leads into or through /proc. */
-static int enter_directory(const struct request *r, int at, const char *path) {
+static int enter_directory(const struct request *r, int at, const char *path, bool *is_off_proc) {
   int fd = open_plain(at, path, O_DIRECTORY);
-  if (fd >= 0 && !is_on_proc(r, fd)) return close(at), fd;
-  if (fd < 0 && fd != -ELOOP) return close(at), fd;
+  *is_off_proc = fd >= 0 && !is_on_proc(r, fd);
+  if (*is_off_proc || (fd < 0 && fd != -ELOOP)) return fd;
   if (fd >= 0) close(fd);
-  fd = walk_slowly(r, at, path);
+  fd = walk_slowly(r, fcntl(at, F_DUPFD_CLOEXEC, 0), path);
   struct stat st;
   if (fd >= 0 && (fstat(fd, &st) || !S_ISDIR(st.st_mode))) return close(fd), -ENOTDIR;
   return fd;
@@ -218,16 +224,20 @@ static int own_descriptor_number(const struct request *r, const char *dir, const
 }
 
 /* The last name of the path, once its directory `at` is open. 0 = done, 1 = `rest` is to be walked from t->parent. */
-static int look_up(const struct request *r, struct target *t, int follow, char *rest, int *links) {
+static int look_up(const struct request *r, struct target *t, int follow, bool is_off_proc, char *rest, int *links) {
   char link[PATH_CAP];
-  if (is_keeper_proc(r, t->parent)) return -EACCES;
+  if (!is_off_proc && is_keeper_proc(r, t->parent)) return -EACCES;
+  if (follow == NAME_SEEN) {
+    t->exists = !fstatat(t->parent, t->name, &t->st, AT_SYMLINK_NOFOLLOW);
+    return t->exists || errno == ENOENT ? 0 : -errno;
+  }
   t->object = openat(t->parent, t->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (t->object < 0) return errno == ENOENT ? 0 : -errno;
   if (fstat(t->object, &t->st)) return -errno;
   t->exists = true;
   if (!S_ISLNK(t->st.st_mode) || follow == NAME_ONLY || !(follow || t->must_be_dir)) return 0;
   if (++*links > 40) return -ELOOP;
-  bool on_proc = is_on_proc(r, t->parent);
+  bool on_proc = !is_off_proc && is_on_proc(r, t->parent);
   if (on_proc && !proc_self_text(r, t->name, link, sizeof link)) {
     char dir[PATH_CAP];
     canonical_path(t->parent, dir, sizeof dir);
@@ -271,14 +281,15 @@ void release(struct target *t) {
   t->parent = t->object = -1;
 }
 
-/* Takes over `base`. On success the target is filled in; an absent last name is success with !exists. */
+/* From `base`, which stays open. On success the target is filled in; an absent last name is success with !exists. */
 int resolve(const struct request *r, int base, const char *path, int follow, struct target *t) {
   char rest[PATH_CAP];
   int links = 0, at = base;
   clear_target(t);
-  if (strlen(path) >= PATH_MAX) return close(base), -ENAMETOOLONG;
+  if (strlen(path) >= PATH_MAX) return -ENAMETOOLONG;
   strcpy(rest, path);
   for (;;) {
+    bool is_off_proc = false; /* unless that is known */
     size_t len = strlen(rest);
     while (len > 1 && rest[len - 1] == '/') rest[--len] = 0, t->must_be_dir = true;
     char *slash = strrchr(rest, '/'), *last = slash ? slash + 1 : rest;
@@ -288,8 +299,10 @@ int resolve(const struct request *r, int base, const char *path, int follow, str
       size_t dir_len = is_dots ? len : slash == rest ? 1 : (size_t)(slash - rest);
       memcpy(dir, rest, dir_len);
       dir[dir_len] = 0;
-      at = enter_directory(r, at, dir);
-      if (at < 0) return at;
+      int next = enter_directory(r, at, dir, &is_off_proc);
+      if (at != base) close(at);
+      if (next < 0) return next;
+      at = next;
     }
     if (is_dots) {
       t->object = at;
@@ -297,13 +310,14 @@ int resolve(const struct request *r, int base, const char *path, int follow, str
       t->must_be_dir = true;
       t->is_dotdot = !strcmp(last, "..");
       if (fstat(at, &t->st)) return -errno;
-      if (is_keeper_proc(r, at)) return release(t), -EACCES;
+      if (!is_off_proc && is_keeper_proc(r, at)) return release(t), -EACCES;
       break;
     }
-    if (strlen(last) >= sizeof t->name) return close(at), -ENAMETOOLONG;
+    if (strlen(last) >= sizeof t->name) return at == base ? 0 : close(at), -ENAMETOOLONG;
     strcpy(t->name, last);
-    t->parent = at;
-    int error = look_up(r, t, follow, rest, &links);
+    t->parent = at == base ? fcntl(base, F_DUPFD_CLOEXEC, 0) : at;
+    if (t->parent < 0) return -errno;
+    int error = look_up(r, t, follow, is_off_proc, rest, &links);
     if (error < 0) return release(t), error;
     if (!error) break;
     at = t->parent;
@@ -313,7 +327,7 @@ int resolve(const struct request *r, int base, const char *path, int follow, str
       at = open("/", O_PATH | O_CLOEXEC);
     }
   }
-  if (follow != NAME_ONLY && t->exists && t->must_be_dir && !S_ISDIR(t->st.st_mode)) return release(t), -ENOTDIR;
+  if (follow < NAME_ONLY && t->exists && t->must_be_dir && !S_ISDIR(t->st.st_mode)) return release(t), -ENOTDIR;
   int error = finish_path(t);
   if (error) release(t);
   return error;

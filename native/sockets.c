@@ -80,6 +80,7 @@ static int connect_pathname(const struct request *r, int sock, const char *path,
   describe_path(path, described);
   if (base < 0) return base;
   int error = resolve(r, base, path, FOLLOW, &t);
+  close_base(r, base);
   if (error) return error;
   describe_path(t.path, described);
   if (!t.exists) error = -ENOENT;
@@ -141,6 +142,7 @@ static int bind_pathname(const struct request *r, int sock, const char *path, ch
   describe_path(path, described);
   int base = open_base(r, AT_FDCWD, path);
   int error = base < 0 ? base : resolve(r, base, path, NAME_ONLY, &t);
+  if (base >= 0) close_base(r, base);
   if (error) return error;
   describe_path(t.path, described);
   uint32_t rule = refusal_of(r->broker, &t, OP_WRITE);
