@@ -100,27 +100,27 @@ function makeTarball(dir, name, fileCount) {
   return tarball;
 }
 
-/** A project whose packages all lie beside it: `npm ci` needs no registry. */
+/** A project whose packages all lie beside it, so that `npm ci` in a copy of it needs no registry. */
 export function makeNpmProject(dir, count = 100, fileCount = 40) {
   const dependencies = {};
   const packages = {};
-  mkdirSync(join(dir, 'tarballs'), { recursive: true });
+  for (const folder of ['tarballs', 'project']) mkdirSync(join(dir, folder), { recursive: true });
   for (let i = 0; i < count; i++) {
     const name = `part${i}`;
     const tarball = makeTarball(dir, name, fileCount);
     const digest = createHash('sha512').update(readFileSync(join(dir, tarball)));
-    dependencies[name] = `file:${tarball}`;
+    dependencies[name] = `file:../${tarball}`;
     packages[`node_modules/${name}`] = {
       version: '1.0.0',
-      resolved: `file:${tarball}`,
+      resolved: `file:../${tarball}`,
       integrity: `sha512-${digest.digest('base64')}`,
     };
   }
   const project = { name: 'project', version: '1.0.0' };
   const root = { ...project, dependencies };
-  writeFileSync(join(dir, 'package.json'), JSON.stringify(root));
+  writeFileSync(join(dir, 'project/package.json'), JSON.stringify(root));
   writeFileSync(
-    join(dir, 'package-lock.json'),
+    join(dir, 'project/package-lock.json'),
     JSON.stringify({
       ...project,
       lockfileVersion: 3,
