@@ -53,8 +53,16 @@ export function makeNames(record: RunRecord, births: Births, places: Places): Na
     return at < 0 ? nameOf(path) : `${directoryFormOf(path.slice(0, at))}/${nameOf(path)}`;
   }
 
+  /** An option or an address that was taken for a path: `-fresolution=/tmp/x` in some directory. */
+  function formOfMixed(path: string): string | undefined {
+    const at = path.search(/[=:]\//) + 1;
+    if (at < 2 || !places.isInside(path.slice(at))) return undefined;
+    return formOf(path.slice(0, at)) + formOf(path.slice(at));
+  }
+
   function pathOf(path: string, requested?: string): string {
-    return special.generalise(path, requested) ?? ancestors.get(path) ?? formOf(path);
+    const known = special.generalise(path, requested) ?? ancestors.get(path);
+    return known ?? formOfMixed(path) ?? formOf(path);
   }
 
   return {

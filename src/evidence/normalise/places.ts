@@ -7,6 +7,8 @@ export interface Places {
   readonly cwd: string;
   /** From the parent of the working directory up to `/`. */
   readonly ancestors: readonly string[];
+  /** Whether a path is one of the directories of the run or lies in one. */
+  readonly isInside: (path: string) => boolean;
   /** Whether the working directory, the home or the tmp lies below a directory. */
   readonly isAbove: (path: string) => boolean;
   /** Where the account has its home, if that is another directory than the home of the run. */
@@ -47,6 +49,7 @@ export function makePlaces(record: RunRecord): Places {
   const above = new Set([...tokens.keys()].flatMap(listAncestors));
   return {
     tokens,
+    isInside: (path) => [path, ...listAncestors(path)].some((directory) => tokens.has(directory)),
     isAbove: (path) => above.has(path),
     accountHome: tokens.has(account) ? undefined : account,
     home: trimSlashes(home),

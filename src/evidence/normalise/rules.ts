@@ -21,7 +21,7 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   {
     name: 'dashed',
     appliesTo: 'every name',
-    does: 'the working directory or the home written into one name, with any separator, becomes ${CWD-} or ${HOME-}',
+    does: 'the working directory or the home written into one name, with any separator, becomes ${CWD-} or ${HOME-}; a directory of the run that follows = or : within a path is replaced as well',
     hides: 'which separator a program uses',
   },
   {

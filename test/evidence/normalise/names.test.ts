@@ -59,6 +59,15 @@ describe('places', () => {
     expect(found('/etc/passwd', { variables })).toBe('/etc/passwd');
   });
 
+  it('are found in options and addresses that were taken for paths', () => {
+    const missing = (path: string): string =>
+      normalise(makeRecord([file('read', path, { outcome: 'ENOENT' })])).pathOf(path);
+    expect(missing(`${CWD}/-fplugin=/tmp/private/x.res`)).toBe('${CWD}/-fplugin=${TMPDIR}/x.res');
+    expect(missing(`${CWD}/file:/home/me/a`)).toBe('${CWD}/file:${HOME}/a');
+    expect(missing(`${CWD}/a=/etc/passwd`)).toBe('${CWD}/a=/etc/passwd');
+    expect(missing('/usr/a=b/c')).toBe('/usr/a=b/c');
+  });
+
   it('keep names apart that look like forms', () => {
     expect(found(`${CWD}/<*>`)).toBe('${CWD}/<\\*>');
     expect(found(`${CWD}/\${HOME}`)).toBe('${CWD}/$\\{HOME}');
