@@ -30,12 +30,14 @@ export function maskLoosely(name: string, context: LooseContext): string {
     note('nanoid', part);
     return MASK;
   });
-  const numberless = result.replace(SMALL_NUMBER, (part) => {
+  const wordy = result.replace(TOKEN, (token) => maskToken(token, context));
+  // Only now: a random part that begins with a digit would make a version of the number before it.
+  const numberless = wordy.replace(SMALL_NUMBER, (part) => {
     if (/^(?:19|20)\d\d$/.test(part)) return part;
     note('number', part);
     return MASK;
   });
-  return mergeMasks(numberless.replace(TOKEN, (token) => maskToken(token, context)));
+  return mergeMasks(numberless);
 }
 
 function maskToken(token: string, { dictionary, vocabulary, note }: LooseContext): string {

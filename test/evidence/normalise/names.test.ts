@@ -235,6 +235,8 @@ describe('names that nobody finds after the run', () => {
     ['mod.cpython-311.pyc.140514370372304', 'mod.cpython-311.pyc.<*>'],
     ['UHM6Do21aV1DpWImIm5B-', '<*>'],
     ['a.12.tmp', 'a.<*>.tmp'],
+    ['answer.js.tmp.324.7f3a91c2', 'answer.js.tmp.<*>'],
+    ['answer.js.tmp.324.af3a91c2', 'answer.js.tmp.<*>'],
     ['step-7', 'step-<*>'],
   ])('%s is %s', (name, form) => {
     expect(passing(`${CWD}/${name}`)).toBe(`\${CWD}/${form}`);

@@ -7,7 +7,7 @@ import { makeRandom, pick } from './seeded-random.ts';
 const LOWER = 'abcdefghijklmnopqrstuvwxyz';
 const DIGITS = '0123456789';
 const ALPHANUMERIC = LOWER + LOWER.toUpperCase() + DIGITS;
-const SAMPLES = 50_000;
+const SAMPLES = 20_000;
 
 /** How programs make up names; the general form of what they make up, and of the directory it lies in. */
 const GENERATORS: readonly {
