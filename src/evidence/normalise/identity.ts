@@ -5,13 +5,13 @@ import { splitPath } from './split-path.ts';
 /**
  * Programs keep users apart in a shared tmp by their name or number: `claude-1000`, `pytest-of-me`. Only names in such
  * places are looked at, since elsewhere 1000 is a number and a user may be called `test`. An underscore does not end a
- * token: random names have some.
+ * token: random names have some. A part of a version is no user, though root is number 0.
  */
 export function makeIdentityMask(
   { uid, variables: { user } }: RunRecord,
   births: Births,
 ): (name: string, path: string) => string {
-  const number = new RegExp(`(?<![0-9A-Za-z_])${uid}(?![0-9A-Za-z_])`);
+  const number = new RegExp(`(?<![0-9A-Za-z_]|\\d\\.)${uid}(?![0-9A-Za-z_]|\\.\\d)`);
   const hasUser = /^[\w.-]+$/.test(user);
   const suffix = new RegExp(`(?<=^|[-.])${user.replaceAll('.', '\\.')}$`);
 

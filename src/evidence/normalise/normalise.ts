@@ -18,7 +18,8 @@ import { makePlaces } from './places.ts';
 import type { Places } from './places.ts';
 import { makeProgramLines, makeSearchTest } from './program-lines.ts';
 import { makeMainFinder } from './side-files.ts';
-import { makeWalkFinder } from './walks.ts';
+import { isUserLookup } from './special-paths.ts';
+import { makeWalkFinder, MISSING } from './walks.ts';
 
 /** A run in its general form: free of day, directory, user, process numbers, order and load. */
 export interface Normalised {
@@ -101,7 +102,9 @@ function makeLines(
     const refusedBy = nameRefusal(event.decision, places);
     if (event.kind === 'file') return makeFileLine(event, context, program, refusedBy);
     const { outcome } = event;
-    if (event.kind === 'network')
+    if (event.kind === 'network') {
+      if (refusedBy === undefined && MISSING.has(outcome) && isUserLookup(event.host))
+        return undefined;
       return {
         op: event.op,
         path: nameEndpoint(event),
@@ -109,6 +112,7 @@ function makeLines(
         program,
         refusedBy,
       };
+    }
     if (isSearch(event)) return undefined;
     const relative = refusedBy === undefined ? findWalk(event.path, outcome) : undefined;
     const path =

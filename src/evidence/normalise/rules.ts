@@ -199,7 +199,8 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   },
   {
     name: 'user-lookup',
-    appliesTo: 'reads that found nothing in the user databases of systemd',
+    appliesTo:
+      'reads that found nothing in the user databases of systemd, and connections to a name service cache that is not there',
     does: 'left out',
     hides: 'that the machine was asked about a user it does not know',
   },

@@ -45,6 +45,8 @@ const LIBRARY_DIRECTORY = /^\/(?:usr\/(?:local\/)?)?lib(?:|32|64|x32)(?=\/|$)/;
 const LIBRARIES = '/usr/lib';
 /** Asked for users that the machine does not know otherwise. */
 const USER_DATABASE = /^\/(?:etc|run|run\/host|run\/systemd|usr\/lib)\/userdb(?:\/|$)/;
+/** The name service cache, which is asked first where there is one. */
+const NAME_SERVICE = /^(?:\/var)?\/run\/nscd\/socket$/;
 /** How many processors, which control group: the machine's business. */
 const MACHINE_DIRECTORY = /^\/sys\/(?:fs\/cgroup|devices\/system)(?=\/|$)/;
 
@@ -74,5 +76,5 @@ export function isAboutMachine(path: string): boolean {
 }
 
 export function isUserLookup(path: string): boolean {
-  return USER_DATABASE.test(path);
+  return USER_DATABASE.test(path) || NAME_SERVICE.test(path);
 }

@@ -185,6 +185,10 @@ describe('what depends on the user', () => {
     const missing = { outcome: 'ENOENT' };
     expect(linesOf([file('read', '/run/userdb/54321.user', missing)])).toEqual([]);
     expect(linesOf([file('read', '/etc/userdb/a.user')])).toHaveLength(1);
+    const cache = 'unix:/var/run/nscd/socket';
+    expect(linesOf([network('connect', cache, missing)])).toEqual([]);
+    expect(linesOf([network('connect', cache)])).toHaveLength(1);
+    expect(linesOf([network('connect', 'unix:/var/run/docker.sock', missing)])).toHaveLength(1);
   });
 
   it('is not whether a file is made executable at once or by its maker', () => {

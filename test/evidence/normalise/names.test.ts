@@ -134,6 +134,12 @@ describe('users', () => {
     const { pathOf } = normalise(makeRecord(events, { uid: 0 }));
     expect(pathOf('/tmp/part-0')).toBe('${TMPDIR}/part-<*>');
   });
+
+  it('are not seen in versions', () => {
+    expect(kept('/tmp/pip-23.0.1-py3-none-any.whl', { uid: 0 })).toBe(
+      '${TMPDIR}/pip-23.0.1-py3-none-any.whl',
+    );
+  });
 });
 
 const UUID = '0198a2b0-1111-7222-8333-444455556666';
