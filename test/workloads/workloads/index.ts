@@ -8,6 +8,8 @@ import { nodeWorkload } from './node.ts';
 import { npmWorkload } from './npm.ts';
 import { pipWorkload } from './pip.ts';
 import { processesWorkload } from './processes.ts';
+import { pythonPoolWorkload } from './python-pool.ts';
+import { shellJobsWorkload } from './shell-jobs.ts';
 import { sqliteWorkload } from './sqlite.ts';
 import { tarWorkload } from './tar.ts';
 import { tscWorkload } from './tsc.ts';
@@ -23,6 +25,8 @@ const WORKLOADS: readonly Workload[] = [
   sqliteWorkload,
   tarWorkload,
   processesWorkload,
+  shellJobsWorkload,
+  pythonPoolWorkload,
   nodeWorkload,
   mcpWorkload,
   claudeCodeWorkload,
