@@ -187,9 +187,10 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   },
   {
     name: 'machine-reads',
-    appliesTo: 'reads of control groups and of the description of processors and memory in /sys',
+    appliesTo:
+      'reads of control groups, of the description of processors and memory in /sys, and of /proc/meminfo and its like',
     does: 'left out of the lines, not of the digest of system reads',
-    hides: 'that a runtime asked how large the machine is',
+    hides: 'that a runtime asked how large or how busy the machine is',
   },
   {
     name: 'account-home',

@@ -47,8 +47,9 @@ const LIBRARIES = '/usr/lib';
 const USER_DATABASE = /^\/(?:etc|run|run\/host|run\/systemd|usr\/lib)\/userdb(?:\/|$)/;
 /** The name service cache, which is asked first where there is one. */
 const NAME_SERVICE = /^(?:\/var)?\/run\/nscd\/socket$/;
-/** How many processors, which control group: the machine's business. */
-const MACHINE_DIRECTORY = /^\/sys\/(?:fs\/cgroup|devices\/system)(?=\/|$)/;
+/** How many processors, how much memory is left, which control group: the machine's business. */
+const ABOUT_MACHINE =
+  /^\/(?:sys\/(?:fs\/cgroup|devices\/system)|proc\/(?:cpuinfo|loadavg|meminfo|pressure|stat|uptime|vmstat))(?=\/|$)/;
 
 /**
  * The directory class that a read falls into, or undefined when it counts for itself. Paths are generalised; `image`
@@ -72,7 +73,7 @@ function installPrefixOf(image: string): string | undefined {
 
 /** What runtimes ask about the machine, at moments of their own choice. */
 export function isAboutMachine(path: string): boolean {
-  return MACHINE_DIRECTORY.test(path);
+  return ABOUT_MACHINE.test(path);
 }
 
 export function isUserLookup(path: string): boolean {

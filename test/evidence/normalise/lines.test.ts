@@ -259,6 +259,8 @@ describe('reads', () => {
         file('read', '/lib/b.so', { outcome: 'ENOENT' }),
         file('read', '/usr/local/share/x'),
         file('read', '/sys/devices/system/cpu/online'),
+        file('read', '/proc/meminfo'),
+        file('read', '/proc/pressure/memory', { outcome: 'ENOENT' }),
         file('read', '/etc/passwd'),
         file('read', '/usr/share/secret', { outcome: 'EACCES' }),
       ]),
@@ -272,6 +274,8 @@ describe('reads', () => {
     ]);
     expect(systemReads.map(({ path }) => path)).toEqual([
       '/lib/b.so',
+      '/proc/meminfo',
+      '/proc/pressure/memory',
       '/sys/devices/system/cpu/online',
       '/usr/lib/a.so',
       '/usr/local/share/x',
