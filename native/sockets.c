@@ -118,27 +118,57 @@ void perform_connect(const struct request *r) {
   answer(r, 0, error);
 }
 
-/* In the directory that was checked, which this thread enters. Nothing is renamed until the new socket is known. */
-static int bind_at(const struct request *r, int sock, const struct target *t) {
-  struct broker *b = r->broker;
+/* Does the path lead the kernel, from here, to the directory that was checked? Not where it leads through /proc, which
+   is another one to each process. */
+static bool leads_to(int base, const char *path, int directory) {
+  char above[128];
+  struct stat found, checked;
+  snprintf(above, sizeof above, "%s", path);
+  char *slash = strrchr(above, '/');
+  if (slash) slash[slash == above] = 0;
+  struct open_how_abi how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS_};
+  int fd = (int)syscall(SYS_openat2, base, slash ? above : ".", &how, sizeof how);
+  bool is_same = fd >= 0 && !fstat(fd, &found) && !fstat(directory, &checked) && found.st_dev == checked.st_dev && found.st_ino == checked.st_ino;
+  if (fd >= 0) close(fd);
+  return is_same;
+}
+
+static bool enter(int directory) {
   char link[32];
-  union address own = {.un = {.sun_family = AF_UNIX}};
-  snprintf(link, sizeof link, "/proc/self/fd/%d", t->parent);
-  size_t len = strlen(t->name), room = sizeof own.un.sun_path;
-  if (len > room) return -EINVAL;
-  memcpy(own.un.sun_path, t->name, len); /* a name that fills the room has no end mark */
-  if (chdir(link)) return -errno;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
+  return !chdir(link);
+}
+
+/* The socket keeps the name by which it was bound, and programs ask for it: so it is bound by the very text, from the
+   caller's directory, which this thread enters. Nothing is renamed meanwhile. Where the text leads elsewhere from here,
+   the socket is bound in the directory that was checked, and called by its last name. */
+static int bind_at(const struct request *r, int sock, const struct target *t, const union address *asked, socklen_t asked_len, const char *path) {
+  struct broker *b = r->broker;
+  union address own = *asked;
+  socklen_t own_len = asked_len;
+  int base = open_base(r, AT_FDCWD, path);
+  if (base < 0) return base;
   use_umask_of(r);
   pthread_mutex_lock(&b->names_lock);
-  int error = bind(sock, &own.any, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + (len < room))) ? -errno : 0;
+  bool is_by_text = leads_to(base, path, t->parent);
+  if (!is_by_text) {
+    size_t len = strlen(t->name), room = sizeof own.un.sun_path;
+    memcpy(own.un.sun_path, t->name, len < room ? len + 1 : room); /* a name that fills the room has no end mark */
+    own_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + (len < room));
+  }
+  int error = strlen(t->name) > sizeof own.un.sun_path ? -EINVAL : !enter(is_by_text ? base : t->parent) ? -errno : 0;
+  if (!error) error = bind(sock, &own.any, own_len) ? -errno : 0;
   if (!error) hold(b, &b->bound_sockets, t->parent, t->name, false);
   pthread_mutex_unlock(&b->names_lock);
+  close_base(r, base);
   if (!error) guard_note(b, t);
   return error;
 }
 
-static int bind_pathname(const struct request *r, int sock, const char *path, char described[ADDRESS_CAP]) {
+static int bind_pathname(const struct request *r, int sock, const union address *asked, socklen_t len, char described[ADDRESS_CAP]) {
   struct target t;
+  char path[128];
+  copy_socket_path(asked, len, path);
   describe_path(path, described);
   int base = open_base(r, AT_FDCWD, path);
   int error = base < 0 ? base : resolve(r, base, path, NAME_ONLY, &t);
@@ -149,7 +179,8 @@ static int bind_pathname(const struct request *r, int sock, const char *path, ch
   if (rule) refuse_address(r, "bind", described, rule), error = -EACCES;
   if (!error && (t.exists || !t.name[0])) error = -EADDRINUSE;
   if (!error && t.must_be_dir) error = -ENOENT;
-  if (!error) error = bind_at(r, sock, &t);
+  if (!error) error = bind_at(r, sock, &t, asked, len, path);
+  if (!error) note_outcome(r, (struct fact){.op = "mknod", .path = t.path}); /* a file is there that was not */
   if (error == -EACCES && !rule) refuse_address(r, "bind", described, NO_RULE);
   release(&t);
   return error;
@@ -167,13 +198,12 @@ static void describe_chosen_port(int sock, const union address *asked, char out[
 void perform_bind(const struct request *r) {
   union address address;
   socklen_t len;
-  char path[128], described[ADDRESS_CAP] = "", port[16] = "";
+  char described[ADDRESS_CAP] = "", port[16] = "";
   int error = fetch_address(r, &address, &len), sock = -1;
   if (!error) sock = error = fetch_descriptor(r, (int)r->args[0]);
   if (error >= 0) error = is_still_waiting(r) ? domain_of(sock) : -ESRCH;
   if (error == AF_UNIX && is_pathname(&address, len)) {
-    copy_socket_path(&address, len, path);
-    error = bind_pathname(r, sock, path, described);
+    error = bind_pathname(r, sock, &address, len, described);
   } else if (error >= 0) {
     describe_address(sock, &address, len, described);
     error = bind(sock, &address.any, len) ? -errno : 0;

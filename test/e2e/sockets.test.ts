@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 import { describeForEachPerson } from './as-user.ts';
 import { usePlaces } from './place.ts';
-import { fixture, runAssay } from './run-assay.ts';
+import { fixture, PYTHON, runAssay } from './run-assay.ts';
 
 const CONNECT = `require('net').connect(process.argv[1], function () { console.log('connected'); this.destroy() }).on('error', (e) => console.log(e.code))`;
 
@@ -87,6 +87,27 @@ describeForEachPerson('sockets', (person) => {
       });
       expect(outcome.stdout).not.toContain('connected');
     });
+  });
+
+  it('a bound unix socket is called as the program called it', async () => {
+    const place = makePlace();
+    const program = `
+import os, socket
+os.mkdir('real'); os.symlink('real', 'link'); os.chdir('real')
+for name in ['a', './b', '../link/c', os.getcwd() + '/d', '/proc/self/cwd/e']:
+    s = socket.socket(socket.AF_UNIX); s.bind(name); print(s.getsockname(), os.path.exists(name))`;
+    const { stdout } = await runAssay({
+      place,
+      flags: ['-q', '--preset', 'coding-agent'],
+      command: [PYTHON, '-c', program],
+    });
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      'a True',
+      './b True',
+      '../link/c True',
+      `${place.at('work/real/d')} True`,
+      'e True', // through /proc it cannot be said for another process
+    ]);
   });
 
   it('nothing outside is reached over TCP', async () => {
