@@ -193,6 +193,7 @@ static void *receive_all(void *argument) {
       continue;
     }
     if (!self->is_second) adapt(b, r.tid);
+    awake_call();
     attempt.program = 0;
     attempt.pidfd = -1;
     attempt.is_refused = false;
@@ -226,6 +227,7 @@ struct broker *broker_start(struct plan *plan, int listener, pid_t program) {
   pthread_mutex_init(&b->lock, NULL);
   pthread_mutex_init(&b->names_lock, NULL);
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP); /* since 6.6 */
+  awake_start(plan);
   start_receiver(b, false);
   return b;
 }

@@ -108,6 +108,10 @@ int fetch_string(const struct request *r, uint64_t address, char *out, size_t ca
 int fetch_bytes(const struct request *r, uint64_t address, void *out, size_t len);
 bool is_still_waiting(const struct request *r);
 
+/* awake.c */
+void awake_start(const struct plan *plan);
+void awake_call(void);
+
 /* places.c */
 void forget_places(struct broker *b);
 void directory_path(struct broker *b, int fd, char *out, size_t cap);
