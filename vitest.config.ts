@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests that start sandboxes, compile C or measure time: two files at a time, after all others. */
+/** Tests that start sandboxes, compile C or measure time: three files at a time, since much of it is waiting, after all others. */
 const SANDBOXED = [
   'test/e2e/**/*.test.ts',
   'test/cli/**/*.test.ts',
@@ -33,7 +33,7 @@ export default defineConfig({
           include: SANDBOXED,
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },

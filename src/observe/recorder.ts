@@ -12,7 +12,7 @@ import type { Event, LimitEvent, Overflow, Program } from './event.ts';
 import { EventMaker } from './make-event.ts';
 import { ProgramTable } from './program-table.ts';
 
-const MAX_EVENTS = 200_000;
+const MAX_EVENTS = 100_000;
 const MAX_TEXT_BYTES = 32 << 20;
 /** The helper's lines are shorter. */
 const MAX_LINE_LENGTH = 1 << 20;

@@ -44,7 +44,7 @@ describe('a million events', () => {
       const text = execFileSync(process.execPath, [PROGRAM, recorder, kind], { encoding: 'utf8' });
       const result = JSON.parse(text) as Result;
       expect(result).toMatchObject({ total: 1_000_000, damagedLines: 0 });
-      expect(result.events).toBeLessThanOrEqual(200_000);
+      expect(result.events).toBeLessThanOrEqual(100_000);
       expect(result.peakMiB).toBeLessThan(limitMiB);
     },
     TIMEOUT_MS,

@@ -50,8 +50,9 @@ export class RecordSession {
   #observed: Observed | undefined;
 
   constructor(input: SessionInput) {
-    // Most of what a record makes lives on: a young space that grows and grows would be room for nothing.
-    process.getBuiltinModule('node:v8').setFlagsFromString('--semi-space-growth-factor=1');
+    // Most of what a record makes lives on: space that grows in advance would be room for nothing.
+    for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=30'])
+      process.getBuiltinModule('node:v8').setFlagsFromString(flag);
     this.#input = input;
     this.#recorder = new Recorder({
       describeRule: (id) => this.#describeRule(id),
