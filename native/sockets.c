@@ -120,7 +120,7 @@ void perform_connect(const struct request *r) {
 
 /* Does the path lead the kernel, from here, to the directory that was checked? Not where it leads through /proc, which
    is another one to each process. */
-static bool leads_to(int base, const char *path, int directory) {
+static bool names_directory(int base, const char *path, int directory) {
   char above[128];
   struct stat found, checked;
   snprintf(above, sizeof above, "%s", path);
@@ -150,7 +150,7 @@ static int bind_at(const struct request *r, int sock, const struct target *t, co
   if (base < 0) return base;
   use_umask_of(r);
   pthread_mutex_lock(&b->names_lock);
-  bool is_by_text = leads_to(base, path, t->parent);
+  bool is_by_text = names_directory(base, path, t->parent);
   if (!is_by_text) {
     size_t len = strlen(t->name), room = sizeof own.un.sun_path;
     memcpy(own.un.sun_path, t->name, len < room ? len + 1 : room); /* a name that fills the room has no end mark */
