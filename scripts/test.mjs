@@ -30,33 +30,57 @@ function buildIfNeeded() {
 /** Counts what ran. A file that could not even be loaded is one failure; so is an error outside of any test. */
 function count(vitest) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
+  const failures = [];
   const notRun = new Map();
+  const fail = (where, errors) => {
+    counts.failed += 1;
+    failures.push({ where, errors });
+  };
   for (const module of vitest.state.getTestModules()) {
-    if (module.errors().length > 0) counts.failed += 1;
-    for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
+    const file = module.relativeModuleId;
+    if (module.errors().length > 0) fail(file, module.errors());
+    for (const suite of module.children.allSuites())
+      for (const error of suite.errors()) fail(`${file}: ${suite.fullName}`, [error]);
     for (const test of module.children.allTests()) {
-      const { state, note } = test.result();
+      const { state, note, errors } = test.result();
       if (state === 'passed') counts.passed += 1;
       else if (state === 'skipped') {
         counts.skipped += 1;
-        const reason = note ?? 'no reason was given';
-        notRun.set(reason, [
-          ...(notRun.get(reason) ?? []),
-          `${module.relativeModuleId}: ${test.fullName}`,
-        ]);
-      } else counts.failed += 1;
+        addNotRun(notRun, note ?? 'no reason was given', file, test);
+      } else fail(`${file}: ${test.fullName}`, errors ?? []);
     }
   }
-  counts.failed += vitest.state.getUnhandledErrors().length;
-  return { counts, notRun };
+  for (const error of vitest.state.getUnhandledErrors()) fail('outside of any test', [error]);
+  return { counts, failures, notRun };
+}
+
+/** Tests of one suite that are left out for one reason are one line. */
+function addNotRun(notRun, reason, file, test) {
+  const names = notRun.get(reason) ?? new Map();
+  const suite = test.parent.type === 'suite' ? test.parent.fullName : test.name;
+  const name = `${file}: ${suite}`;
+  notRun.set(reason, names.set(name, (names.get(name) ?? 0) + 1));
 }
 
 function tellNotRun(notRun) {
   if (notRun.size === 0) return;
   console.log('Not run:');
-  for (const [reason, tests] of [...notRun].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    console.log(`  ${reason} (${tests.length})`);
-    for (const name of tests) console.log(`    ${name}`);
+  for (const [reason, names] of [...notRun].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const total = [...names.values()].reduce((sum, number) => sum + number, 0);
+    console.log(`  ${reason} (${total})`);
+    for (const [name, number] of names)
+      console.log(`    ${name}${number > 1 ? ` (${number})` : ''}`);
+  }
+}
+
+/** Last, so that whoever sees only the end of a long log sees what failed. */
+function tellFailures(failures) {
+  if (failures.length === 0) return;
+  console.log('Failed:');
+  for (const { where, errors } of failures) {
+    console.log(`  ${where}`);
+    for (const { message } of errors)
+      for (const line of String(message).split('\n').slice(0, 12)) console.log(`    ${line}`);
   }
 }
 
@@ -66,9 +90,10 @@ const vitest = await startVitest('test', process.argv.slice(2), {
   watch: false,
   reporters: ['default'],
 });
-const { counts, notRun } = count(vitest);
+const { counts, failures, notRun } = count(vitest);
 await vitest.close();
 tellNotRun(notRun);
+tellFailures(failures);
 const hasRun = counts.passed + counts.failed > 0;
 if (!hasRun) console.log('No test was found.');
 process.exitCode = counts.failed > 0 || !hasRun ? 1 : 0;
