@@ -26,6 +26,8 @@ const POLICY = { short: 'p', value: 'FILE' } as const satisfies Flag;
 const PRESET = { value: 'PRESET' } as const satisfies Flag;
 const WORKDIR = { short: 'w', value: 'DIR' } as const satisfies Flag;
 const LAYERS = { value: 'LAYERS' } as const satisfies Flag;
+const OUTPUT = { short: 'o', value: 'FILE' } as const satisfies Flag;
+const BUNDLE = { name: 'BUNDLE', min: 1, max: 1 } as const;
 const JSON_SWITCH = { json: {} } as const satisfies Command['flags'];
 
 /** Every command by its words. This table drives parsing, help and completion. */
@@ -61,6 +63,7 @@ export const COMMANDS = {
       profile: { value: 'FILE' },
       'profile-format': { value: 'FORMAT', choices: ['yaml', 'json'] },
       'profile-report': { value: 'FILE' },
+      bundle: { value: 'FILE' },
       progress: {},
     },
     positional: { name: 'COMMAND', min: 1, max: Infinity, isCommand: true },
@@ -79,9 +82,80 @@ export const COMMANDS = {
   'policy presets': { flags: JSON_SWITCH, positional: { name: 'NAME', min: 0, max: 1 } },
   'policy schema': { flags: {} },
   'policy suggest': {
-    flags: { json: {}, output: { short: 'o', value: 'FILE' } },
+    flags: { json: {}, output: OUTPUT },
     positional: { name: 'EVIDENCE', min: 1, max: Infinity },
   },
+  'evidence verify': {
+    flags: {
+      key: { value: 'FILE', isRepeatable: true },
+      signature: { value: 'FILE' },
+      policy: POLICY,
+      require: { value: 'CLAIMS', isList: true },
+      json: {},
+    },
+    positional: { name: 'BUNDLE', min: 0, max: 1 },
+  },
+  'evidence show': {
+    flags: {
+      kind: { value: 'KINDS', isList: true },
+      path: { value: 'PATTERN', isRepeatable: true },
+      outcome: { value: 'OUTCOMES', isList: true },
+      format: { value: 'FORMAT', choices: ['table', 'json'] },
+      'no-verify': {},
+      json: {},
+    },
+    positional: BUNDLE,
+  },
+  'evidence lint': {
+    flags: {
+      pack: { value: 'PACKS', isList: true },
+      'fail-on': { value: 'LEVEL', choices: ['error', 'warning', 'warn', 'info', 'none'] },
+      explain: { value: 'RULE' },
+      'max-results': { value: 'COUNT' },
+      format: { value: 'FORMAT', choices: ['text', 'json', 'sarif'] },
+      output: OUTPUT,
+    },
+    positional: { name: 'BUNDLE', min: 0, max: 1 },
+  },
+  'evidence diff': {
+    flags: {
+      'baseline-dir': { value: 'DIR' },
+      key: { value: 'NAME' },
+      'write-baseline': {},
+      'update-baseline': {},
+      'fail-on': { value: 'KINDS', isList: true },
+      format: { value: 'FORMAT', choices: ['text', 'human', 'json', 'markdown'] },
+      output: OUTPUT,
+    },
+    positional: { name: 'BUNDLE', min: 1, max: 2 },
+  },
+  'evidence sign': {
+    flags: {
+      key: { value: 'FILE' },
+      predicate: { value: 'KIND', choices: ['run', 'runtime-trace', 'both'] },
+      output: OUTPUT,
+      json: {},
+    },
+    positional: BUNDLE,
+  },
+  'evidence view': { flags: { html: { value: 'FILE' } }, positional: BUNDLE },
+  'evidence export': {
+    flags: {
+      format: {
+        value: 'FORMAT',
+        choices: ['ocsf', 'otlp', 'csv', 'upstream', 'upstream-policy'],
+      },
+      profile: { value: 'FILE' },
+      detail: { value: 'DETAIL', choices: ['summary', 'observed', 'full'] },
+      output: OUTPUT,
+    },
+    positional: { name: 'BUNDLE', min: 0, max: 1 },
+  },
+  'evidence check': {
+    flags: { 'allow-degraded': {}, json: {} },
+    positional: { name: 'FILE', min: 1, max: 1 },
+  },
+  keygen: { flags: JSON_SWITCH, positional: { name: 'FILE', min: 1, max: 1 } },
   doctor: { flags: JSON_SWITCH },
   selftest: {
     flags: {

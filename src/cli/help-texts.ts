@@ -21,6 +21,7 @@ type Texts = {
 
 export const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   policy: 'Check, explain and list policies',
+  evidence: 'Verify, show, compare and sign what runs have left behind',
 };
 
 const POLICY: FlagText = { group: 'Policy', help: 'Policy file, YAML or JSON' };
@@ -33,6 +34,7 @@ const LAYERS: FlagText = {
   group: 'Enforcement',
   help: '-mount,-user leaves layers out, landlock,seccomp keeps only these',
 };
+const OUTPUT: FlagText = { group: 'Output', help: 'Write to this file instead of standard output' };
 const JSON_OUT: FlagText = { group: 'Output', help: 'Print JSON' };
 
 export const TEXTS: Texts = {
@@ -79,6 +81,7 @@ export const TEXTS: Texts = {
         group: 'Output',
         help: 'What happens, then a summary, to a file, fd:3, or - (stderr)',
       },
+      bundle: { group: 'Record', help: 'Write the evidence bundle, a .tar.gz' },
       progress: { group: 'Output', help: 'Show on the terminal how far the run has come' },
       observe: {
         group: 'Record',
@@ -150,6 +153,128 @@ export const TEXTS: Texts = {
       { line: 'assay policy suggest run.profile.evidence.yaml', why: 'From one run' },
       { line: 'assay policy suggest *.evidence.yaml -o policy.yaml', why: 'From several' },
     ],
+  },
+  'evidence verify': {
+    summary: 'Check that a bundle is intact, who signed it and what it allows to say',
+    flags: {
+      key: { group: 'Trust', help: 'Public key, PEM or SSH, of a signer to trust' },
+      signature: { group: 'Trust', help: 'Envelope; otherwise BUNDLE.intoto.jsonl' },
+      policy: { group: 'Trust', help: 'The run must have been under exactly this policy' },
+      require: {
+        group: 'Trust',
+        help: 'no-egress, no-denials, no-writes-outside-workspace, complete:SURFACE',
+      },
+      json: JSON_OUT,
+    },
+    examples: [
+      { line: 'assay evidence verify run.bundle.tar.gz --key ops.pub', why: 'Who signed it' },
+      {
+        line: 'assay evidence verify run.bundle.tar.gz --require no-egress,complete:network',
+        why: 'Fail unless the record supports it',
+      },
+    ],
+  },
+  'evidence show': {
+    summary: 'List what is in a bundle',
+    flags: {
+      kind: { group: 'Choice', help: 'file, program, network, refusal, change, degradation, …' },
+      path: { group: 'Choice', help: 'Only subjects that match, such as ${CWD}/**' },
+      outcome: { group: 'Choice', help: 'ok, failed, refused, or an error such as EACCES' },
+      'no-verify': { group: 'Choice', help: 'Show it even if it is not intact' },
+      format: { group: 'Output', help: 'table or json' },
+      json: JSON_OUT,
+    },
+    examples: [
+      {
+        line: 'assay evidence show run.bundle.tar.gz --outcome refused',
+        why: 'What the sandbox did not let through',
+      },
+    ],
+  },
+  'evidence lint': {
+    summary: 'Look for what a reviewer should see in a bundle',
+    flags: {
+      pack: { group: 'Rules', help: 'Rule packs: files, or names of those that assay brings' },
+      'fail-on': { group: 'Rules', help: 'Exit with 1 from this severity on; error if not given' },
+      explain: { group: 'Rules', help: 'Say what a rule looks for, and how to mend it' },
+      'max-results': { group: 'Rules', help: 'At most so many findings, the gravest first' },
+      format: { group: 'Output', help: 'text, json or sarif' },
+      output: OUTPUT,
+    },
+    examples: [
+      {
+        line: 'assay evidence lint run.bundle.tar.gz --format sarif -o lint.sarif',
+        why: 'For code scanning',
+      },
+    ],
+  },
+  'evidence diff': {
+    summary: 'Say what one run did that another did not',
+    flags: {
+      'baseline-dir': { group: 'Baseline', help: 'Where stored baselines are' },
+      key: { group: 'Baseline', help: 'Which of them' },
+      'write-baseline': { group: 'Baseline', help: 'Store this bundle as a new baseline' },
+      'update-baseline': { group: 'Baseline', help: 'Store this bundle instead of the baseline' },
+      'fail-on': {
+        group: 'Gate',
+        help: 'Exit with 1 for new-host, new-program, new-write-outside, new-denial, coverage-loss',
+      },
+      format: { group: 'Output', help: 'text, json or markdown' },
+      output: OUTPUT,
+    },
+    examples: [
+      {
+        line: 'assay evidence diff main.bundle.tar.gz pr.bundle.tar.gz --fail-on new-host',
+        why: 'Gate a change',
+      },
+    ],
+  },
+  'evidence sign': {
+    summary: 'Sign a bundle: an in-toto statement in a DSSE envelope beside it',
+    flags: {
+      key: { group: 'Key', help: 'Private key, Ed25519 PEM or SSH; see assay keygen' },
+      predicate: { group: 'Key', help: 'run, runtime-trace or both; run if not given' },
+      output: { group: 'Output', help: 'Envelope file; otherwise BUNDLE.intoto.jsonl' },
+      json: JSON_OUT,
+    },
+    examples: [
+      {
+        line: 'assay evidence sign run.bundle.tar.gz --key ops',
+        why: 'With a key of assay keygen',
+      },
+    ],
+  },
+  'evidence view': {
+    summary: 'Look at a bundle as a page',
+    flags: { html: { group: 'Output', help: 'Write the page to this file, and open nothing' } },
+    examples: [
+      { line: 'assay evidence view run.bundle.tar.gz --html run.html', why: 'To pass it on' },
+    ],
+  },
+  'evidence export': {
+    summary: 'Write what is in a bundle in the form that other tools read',
+    flags: {
+      format: { group: 'Output', help: 'ocsf, otlp, csv, upstream or upstream-policy' },
+      profile: { group: 'Input', help: 'An evidence profile instead of a bundle' },
+      detail: { group: 'Input', help: 'Of a profile: summary, observed or full' },
+      output: OUTPUT,
+    },
+    examples: [
+      { line: 'assay evidence export run.bundle.tar.gz --format ocsf', why: 'For a log store' },
+    ],
+  },
+  'evidence check': {
+    summary: 'Judge a loose evidence document: sandbox events, a carrier, enforcement health',
+    flags: {
+      'allow-degraded': { group: 'Choice', help: 'A degraded run is no failure' },
+      json: JSON_OUT,
+    },
+    examples: [{ line: 'assay evidence check events.json', why: 'Exit with 6 if it was degraded' }],
+  },
+  keygen: {
+    summary: 'Make a key pair to sign evidence with',
+    flags: { json: JSON_OUT },
+    examples: [{ line: 'assay keygen ops', why: 'Writes ops, which is secret, and ops.pub' }],
   },
   doctor: {
     summary: 'Say what this machine can enforce, and what to do about the rest',

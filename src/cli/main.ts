@@ -18,6 +18,24 @@ async function findRun(command: string): Promise<Run> {
       return (await import('./commands/policy-schema.ts')).run;
     case 'policy suggest':
       return (await import('./commands/policy-suggest.ts')).run;
+    case 'evidence verify':
+      return (await import('./commands/evidence-verify.ts')).run;
+    case 'evidence show':
+      return (await import('./commands/evidence-show.ts')).run;
+    case 'evidence lint':
+      return (await import('./commands/evidence-lint.ts')).run;
+    case 'evidence diff':
+      return (await import('./commands/evidence-diff.ts')).run;
+    case 'evidence sign':
+      return (await import('./commands/evidence-sign.ts')).run;
+    case 'evidence view':
+      return (await import('./commands/evidence-view.ts')).run;
+    case 'evidence export':
+      return (await import('./commands/evidence-export.ts')).run;
+    case 'evidence check':
+      return (await import('./commands/evidence-check.ts')).run;
+    case 'keygen':
+      return (await import('./commands/keygen.ts')).run;
     case 'doctor':
       return (await import('./commands/doctor.ts')).run;
     case 'selftest':
