@@ -39,10 +39,12 @@ export interface StartedData {
 export interface PolicyData {
   readonly name: string;
   readonly default: boolean;
-  /** Of the canonical JSON of `policy`. */
+  /** Of the canonical JSON of `policy`, with the prefix `sha256:`. */
   readonly digest: string;
   /** Everything that was in force, presets and flags included, in its general form. */
   readonly policy: unknown;
+  /** Where programs of the user lie: what may be read and executed there besides. Not in the digest. */
+  readonly toolchain: readonly string[];
 }
 
 export interface EnvironmentData {
@@ -58,10 +60,14 @@ export interface LayersData {
   }[];
 }
 
+/** The run id hashes `component: detail`. */
 export interface DegradedData {
+  /** `policy_conflict` for a rule of the policy, `backend_unavailable` for the rest. */
   readonly reason_code: string;
   readonly degradation_mode: string;
+  /** The rule that is not enforced. */
   readonly component: string;
+  /** Why. */
   readonly detail?: string | undefined;
 }
 
@@ -77,7 +83,10 @@ export interface LineData {
   readonly program: string;
   /** The rule that refused it, empty when nothing allows it; absent when it was not refused. */
   readonly refused_by?: string | undefined;
+  /** In hex, without a prefix. */
   readonly digest?: string | undefined;
+  /** How it is known: `performed`, `observed` or `predicted`, the weakest where there were several ways. */
+  readonly basis?: string | undefined;
 }
 
 /** `op` is that of a file event, or `exec` for an attempt to execute. */
