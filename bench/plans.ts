@@ -76,6 +76,7 @@ export function encodeRulesPlan(ruleCount: number, argv: readonly string[]): Uin
     grants,
     system: [],
     listed: [],
+    isRestReadOnly: true,
     isNetworkRefused: true,
   });
   return encodePlan(

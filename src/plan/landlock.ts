@@ -17,6 +17,9 @@ const EXEC_RIGHTS = 1 << 0;
 // never make_char and make_block
 const WRITE_RIGHTS = [1, 4, 5, 7, 8, 9, 10, 12, 13, 14].reduce((bits, bit) => bits | (1 << bit), 0);
 const DEVICE_RIGHTS = 1 << 15;
+const TRUNCATE_RIGHT = 1 << 14;
+/** What is written here reaches no file of a read-only mount. */
+const NO_FILES = /^\/(?:dev|proc|sys)(?:\/|$)/;
 
 const WHAT_IS_MISSING: readonly (readonly [abi: number, what: string])[] = [
   [2, 'files cannot be moved between directories'],
@@ -54,20 +57,35 @@ export function toAccess(grant: Pick<Grant, 'path' | 'rights'>): number {
   return access;
 }
 
+/**
+ * At every open Landlock also asks whether the file may be truncated later, and walks up to the root if no rule says yes.
+ * Where the mount refuses it, a yes costs nothing and ends the walk at the grant.
+ */
+function easeOpening(
+  { path, rights }: Pick<Grant, 'path' | 'rights'>,
+  isReadOnly: boolean,
+): number {
+  return isReadOnly && rights & READ && !NO_FILES.test(path) ? TRUNCATE_RIGHT : 0;
+}
+
 export function planLandlock(options: {
   readonly abi: number;
   readonly grants: readonly Pick<Grant, 'path' | 'rights'>[];
   readonly system: readonly Pick<SystemGroup, 'rights' | 'paths'>[];
   /** Directories whose names may be listed, and no more. */
   readonly listed: readonly string[];
+  /** Whatever is not granted for writing lies on a read-only mount. */
+  readonly isRestReadOnly: boolean;
   /** No network at all: TCP is refused by Landlock as well. */
   readonly isNetworkRefused: boolean;
 }): LandlockPlan {
   const abi = Math.min(options.abi, KNOWN_ABI);
   const fs = handledFsRights(abi);
   const byPath = new Map<string, number>();
+  const accessOf = (grant: Pick<Grant, 'path' | 'rights'>): number =>
+    (toAccess(grant) | easeOpening(grant, options.isRestReadOnly)) & fs;
   for (const grant of options.grants)
-    byPath.set(grant.path, (byPath.get(grant.path) ?? 0) | (toAccess(grant) & fs));
+    byPath.set(grant.path, (byPath.get(grant.path) ?? 0) | accessOf(grant));
   for (const path of options.listed) byPath.set(path, (byPath.get(path) ?? 0) | LIST_RIGHT);
   const rules = new Map<number, string[]>();
   for (const { rights, paths } of options.system) {

@@ -225,6 +225,7 @@ export function makePlan(input: PlanInput): Plan {
             system,
             // A program finds the name of its terminal by looking through /dev; what others share there is not seen.
             listed: has.mount ? ['/dev'] : [],
+            isRestReadOnly: has.mount,
             isNetworkRefused: network === 'none',
           })
         : null,
