@@ -38,6 +38,7 @@ struct record {
   struct slot *slots;
   size_t slot_count, used, quiet_bytes;
   uint32_t next_id;
+  uint64_t started_ms;
 };
 
 static struct stream *stream; /* one a process tree: made before the keeper is */
@@ -113,6 +114,18 @@ static void put_string(struct line *line, const char *text) {
   report_json_string(line->bytes + line->len, room, text, strlen(text));
   line->len += strlen(line->bytes + line->len);
   line->bytes[line->len++] = '"';
+}
+
+static uint64_t now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* When it was first seen: 32 bits are 49 days. */
+static void put_age(struct broker *b, struct line *line) {
+  put(line, "\",");
+  put_number(line, (uint32_t)(now_ms() - b->record->started_ms));
 }
 
 /* There is one line at a time: it is begun with the lock, and ended with it. */
@@ -253,7 +266,8 @@ void record_fact(const struct request *r, struct fact fact) {
              (long long)fact.before->st_size, (long long)fact.before->st_mtim.tv_sec * 1000000000 + fact.before->st_mtim.tv_nsec);
   put(&line, ",\"");
   put(&line, state);
-  end_line(b, &line, "\"]}");
+  put_age(b, &line);
+  end_line(b, &line, "]}");
 }
 
 /* Not there inside; whether it is there outside, and so was hidden, assay finds out afterwards. */
@@ -283,7 +297,8 @@ void record_program(struct broker *b, const struct program *program) {
            (long long)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec);
   put(&line, numbers);
   put(&line, program->digest);
-  end_line(b, &line, "\"]}");
+  put_age(b, &line);
+  end_line(b, &line, "]}");
 }
 
 /* `bytes` holds the arguments one after another, each with its end. */
@@ -314,6 +329,7 @@ void record_start(struct broker *b) {
   b->record = calloc(1, sizeof *b->record);
   if (!b->record || getrandom(b->record->key, sizeof b->record->key, 0) != sizeof b->record->key) die_errno("record", "start");
   pthread_mutex_init(&b->record->lock, NULL);
+  b->record->started_ms = now_ms();
   if (b->plan->flags & PLAN_RECORD) has_room(0); /* before the program can take it */
   if (b->plan->flags & PLAN_RECORD && pthread_create(&thread, NULL, flush_often, b)) die_errno("record", "flush");
 }

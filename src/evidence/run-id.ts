@@ -20,7 +20,7 @@ export function computeRunId(record: RunRecord, normalised: Normalised): RunId {
   const digest = sha256HexOf(
     writeWithLines(normalised.lines, {
       command: normalised.command,
-      degradations: normalised.degradations,
+      degradations: normalised.degradations.map(({ rule, reason }) => `${rule}: ${reason}`),
       end: { execError: execError ?? '', exitCode, isTimedOut, limit, signal },
       schema: SCHEMA,
     }),

@@ -26,6 +26,8 @@ export interface RunRecord {
   readonly privateTmp: readonly string[];
   readonly uid: number;
   readonly startedMs: number;
+  /** When the record began: its times count from here. */
+  readonly launchedMs: number;
   readonly endedMs: number;
   /** Process numbers of this run. */
   readonly pids: readonly NumberRange[];

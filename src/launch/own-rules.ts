@@ -14,6 +14,6 @@ export function findOwnRules(outputs: readonly string[]): FsRule[] {
     effect: 'protect',
     rights: ['write'],
     pattern: escapeLiteral(path),
-    origin: { source: 'assay itself', key: 'fs.protect', text: path },
+    origin: { source: 'assay itself', key: 'fs.protect', text: path, isOfHost: true },
   }));
 }

@@ -47,7 +47,8 @@ function listLinkTargets(dir: string): string[] {
 }
 
 function toRule(path: string, text: string): FsRule {
-  const origin = { source: 'configuration protection', key: 'config', text };
+  const source = 'configuration protection';
+  const origin = { source, key: 'config', text, isOfHost: true } as const;
   return { effect: 'config', rights: ['write'], pattern: escapeLiteral(path), origin };
 }
 

@@ -23,7 +23,7 @@ function toRule(path: string): FsRule {
     effect: 'allow',
     rights: ['read', 'exec'],
     pattern: escapeLiteral(path),
-    origin: { source: 'toolchain', key: 'fs.exec', text: path },
+    origin: { source: 'toolchain', key: 'fs.exec', text: path, isOfHost: true },
   };
 }
 

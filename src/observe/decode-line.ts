@@ -68,6 +68,8 @@ export interface EventLine {
   readonly isKernel: boolean;
   /** `dev:ino:size:mtimeNs`, or nothing. */
   readonly state: string;
+  /** When it was first seen, from the start of the record on. */
+  readonly atMs: number;
 }
 
 /** The file that an image was read from, to tell whether it is still the same. */
@@ -87,6 +89,7 @@ export interface ProgramLine {
   readonly script: string;
   readonly state: ImageState;
   readonly digest: string;
+  readonly atMs: number;
 }
 
 export interface CommandLine {
@@ -146,8 +149,9 @@ function decodeBody(key: string, body: readonly unknown[]): Line | undefined {
 }
 
 function decodeEvent(body: readonly unknown[]): EventLine | undefined {
-  const [id, program, op, path, requested, errno, basis, rule, target, flags, state] = body;
-  if (body.length !== 11 || !isCount(id) || !isCount(program) || !isCount(flags)) return undefined;
+  const [id, program, op, path, requested, errno, basis, rule, target, flags, state, atMs] = body;
+  if (body.length !== 12 || !isCount(atMs) || !isCount(id) || !isCount(program) || !isCount(flags))
+    return undefined;
   if (!Number.isInteger(errno) || !Number.isInteger(rule)) return undefined;
   if (!isText(path) || !isText(requested) || !isText(target) || !isText(state)) return undefined;
   const known = OPS_BY_NAME.get(op);
@@ -171,12 +175,14 @@ function decodeEvent(body: readonly unknown[]): EventLine | undefined {
     isReplacing: (flags & 2) !== 0,
     isKernel: (flags & 4) !== 0,
     state,
+    atMs,
   };
 }
 
 function decodeProgram(body: readonly unknown[]): ProgramLine | undefined {
-  const [id, parent, image, script, dev, ino, size, mtimeNs, ctimeNs, digest] = body;
-  if (body.length !== 10 || !isCount(id) || id === 0 || !isCount(parent)) return undefined;
+  const [id, parent, image, script, dev, ino, size, mtimeNs, ctimeNs, digest, atMs] = body;
+  if (body.length !== 11 || !isCount(atMs) || !isCount(id) || id === 0 || !isCount(parent))
+    return undefined;
   if (!isText(image) || !isText(script)) return undefined;
   if (!isText(dev) || !isText(ino) || !isText(size)) return undefined;
   if (!isText(mtimeNs) || !isText(ctimeNs)) return undefined;
@@ -189,6 +195,7 @@ function decodeProgram(body: readonly unknown[]): ProgramLine | undefined {
     script: decodeName(script),
     state: { dev, ino, size, mtimeNs, ctimeNs },
     digest,
+    atMs,
   };
 }
 

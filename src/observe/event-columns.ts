@@ -34,6 +34,7 @@ export class EventColumns {
   readonly #program: Uint32Array;
   readonly #rule: Int32Array;
   readonly #count: Float64Array;
+  readonly #atMs: Uint32Array;
   /** Row + 1 by hash, with open addressing; 0 is free. */
   readonly #slots: Uint32Array;
   readonly #chunks: (Buffer | undefined)[] = [];
@@ -57,6 +58,7 @@ export class EventColumns {
     this.#program = new Uint32Array(maxRows);
     this.#rule = new Int32Array(maxRows);
     this.#count = new Float64Array(maxRows);
+    this.#atMs = new Uint32Array(maxRows);
     this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(maxRows * 2)));
   }
 
@@ -95,6 +97,7 @@ export class EventColumns {
     const bits = this.#bits[row] ?? 0;
     const basis = Math.max(bits & 3, BASES.indexOf(line.basis));
     this.#bits[row] = ((bits | bitsOf(line)) & ~3) | basis;
+    this.#atMs[row] = Math.min(this.#atMs[row] ?? 0, line.atMs);
     this.addCount(row, 1);
   }
 
@@ -117,6 +120,7 @@ export class EventColumns {
     this.#program[row] = line.program;
     this.#rule[row] = line.rule;
     this.#count[row] = 1;
+    this.#atMs[row] = line.atMs;
     this.#hash[row] = this.#hashLine(line);
     this.#link(row);
     return row;
@@ -141,6 +145,7 @@ export class EventColumns {
       isReplacing: (bits & REPLACING) !== 0,
       isKernel: (bits & KERNEL) !== 0,
       count: this.#count[row] ?? 1,
+      atMs: this.#atMs[row] ?? 0,
     };
   }
 
@@ -206,6 +211,7 @@ export class EventColumns {
       this.#program,
       this.#rule,
       this.#count,
+      this.#atMs,
     ])
       column[to] = column[from] ?? 0;
   }

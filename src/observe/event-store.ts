@@ -65,8 +65,8 @@ export class EventStore {
   }
 
   /** A program beyond those that are kept one by one. */
-  foldProgram(image: string, script: string): void {
-    const event = { op: 'exec', path: image, target: script, errno: 0, program: 1 } as const;
+  foldProgram(image: string, script: string, atMs: number): void {
+    const event = { op: 'exec', path: image, target: script, errno: 0, program: 1, atMs } as const;
     this.#folds.add(this.#folds.open(event, COARSEST), event, 1);
   }
 

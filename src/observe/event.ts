@@ -38,6 +38,8 @@ interface Attempt {
   readonly program: number;
   /** How often the very same thing happened. */
   readonly count: number;
+  /** When it was first seen, from the start of the record on. */
+  readonly atMs: number;
 }
 
 export interface FileEvent extends Attempt {
@@ -92,6 +94,8 @@ export interface EnvironmentEvent {
 export interface LimitEvent {
   readonly kind: 'limit';
   readonly limit: string;
+  /** Absent when it is known from how the run ended. */
+  readonly atMs?: number | undefined;
 }
 
 export interface DegradationEvent {
@@ -118,6 +122,8 @@ export interface Program {
   /** SHA-256 of the image, in hex; absent when it could not be read in time. */
   readonly digest?: string | undefined;
   readonly count: number;
+  /** When it was first seen to run. */
+  readonly atMs: number;
   /** Distinct command lines, redacted; the first few. */
   readonly commands: readonly (readonly string[])[];
 }
@@ -147,4 +153,6 @@ export interface Overflow {
   readonly program: number;
   readonly count: number;
   readonly digest: string;
+  /** Of the first of them. */
+  readonly atMs: number;
 }

@@ -3,12 +3,14 @@ import { type Grain, GRAINS, type Group, type Grouped, groupOf } from './event-g
 
 interface FoldedEvent extends Grouped {
   readonly target: string;
+  readonly atMs: number;
 }
 
 interface Fold extends Group {
   count: number;
   /** Modulo 2^128. */
   sum: bigint;
+  atMs: number;
 }
 
 /** Groups of events of which only the number and a digest are left. */
@@ -45,13 +47,14 @@ export class Folds {
     const known = groups.get(key);
     if (known !== undefined) return known;
     groups.set(key, this.#folds.length);
-    return this.#folds.push({ ...group, count: 0, sum: 0n }) - 1;
+    return this.#folds.push({ ...group, count: 0, sum: 0n, atMs: Infinity }) - 1;
   }
 
   add(fold: number, event: FoldedEvent, count: number): void {
     const found = this.#folds[fold];
     if (!found) return;
     found.count += count;
+    found.atMs = Math.min(found.atMs, event.atMs);
     // The sum does not depend on the order. Names are taken from the directory on, so that it may lie anywhere.
     const hex = this.#digest(describeWithin(found.directory, event)).slice(0, 32);
     found.sum = BigInt.asUintN(128, found.sum + BigInt(`0x${hex}`));
@@ -62,7 +65,7 @@ export class Folds {
     if (found) found.count += more;
   }
 
-  [Symbol.iterator](): Iterator<Group & { readonly count: number; readonly sum: bigint }> {
+  [Symbol.iterator](): Iterator<Readonly<Fold>> {
     return this.#folds.values();
   }
 }

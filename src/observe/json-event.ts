@@ -40,6 +40,8 @@ function describeEvent(event: Event, by: Program | undefined): Record<string, un
       const { op, family, host, port, chosenPort } = event;
       return { type, kind, op, family, host, port, chosenPort, ...describeAttempt(event, by) };
     }
+    case 'limit':
+      return { type, kind, limit: event.limit };
     default:
       return { type, ...event };
   }

@@ -41,6 +41,7 @@ export class EventMaker {
       outcome: this.outcomeOf(stored.errno),
       program: stored.program,
       count: stored.count,
+      atMs: stored.atMs,
       ...(decision && { decision }),
     };
     const { op, path, requested } = stored;

@@ -32,7 +32,7 @@ export class ProgramTable {
     return this.#programs.get(id);
   }
 
-  add({ id, parent, image, script, digest, state }: ProgramLine): void {
+  add({ id, parent, image, script, digest, state, atMs }: ProgramLine): void {
     if (this.#programs.has(id)) return;
     this.#images.set(id, state);
     this.#programs.set(id, {
@@ -42,6 +42,7 @@ export class ProgramTable {
       ...(script && { script: redactPath(script) }),
       ...(digest && { digest }),
       count: 1,
+      atMs,
       commands: [],
     });
   }

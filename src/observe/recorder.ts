@@ -186,7 +186,7 @@ export class Recorder {
     // An event is made for whoever looks at it now; many runs have nobody who does.
     if (onFirstSighting) onFirstSighting(this.#maker.make({ ...line, count: 1 }), by);
     if (line.op !== 'limit-files' || this.#limits.has('files')) return;
-    const limit: LimitEvent = { kind: 'limit', limit: 'files' };
+    const limit: LimitEvent = { kind: 'limit', limit: 'files', atMs: line.atMs };
     this.#limits.set('files', limit);
     onFirstSighting?.(limit, by);
   }
@@ -194,7 +194,7 @@ export class Recorder {
   #takeProgram(line: ProgramLine): void {
     this.#show(line.parent);
     if (this.#programs.isFull) {
-      this.#store.foldProgram(redactPath(line.image), redactPath(line.script));
+      this.#store.foldProgram(redactPath(line.image), redactPath(line.script), line.atMs);
       return;
     }
     this.#programs.add(line);

@@ -163,7 +163,7 @@ function toOwnRule(document: PolicyDocument, files: PolicyFiles | undefined): Fs
       effect: 'config',
       rights: ['write'],
       pattern: escapeLiteral(path),
-      origin: { source: 'configuration protection', key: 'config', text: path },
+      origin: { source: 'configuration protection', key: 'config', text: path, isOfHost: true },
     },
   ];
 }

@@ -8,6 +8,8 @@ export interface Origin {
   /** The entry as the user wrote it. */
   readonly text: string;
   readonly at?: Place | undefined;
+  /** Found on this machine, not written in a policy: it is another one elsewhere. */
+  readonly isOfHost?: true | undefined;
 }
 
 export type FsRight = 'read' | 'write' | 'exec';

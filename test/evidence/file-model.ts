@@ -136,6 +136,7 @@ export class FileModel {
       basis: 'performed',
       program: 1,
       count: 1,
+      atMs: 0,
       ...more,
     });
   }

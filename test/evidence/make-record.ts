@@ -11,7 +11,7 @@ import type { RunRecord } from '../../src/evidence/run-record.ts';
 /** 12:00 UTC on 15 November 2026, when the runs of the tests take place unless they say otherwise. */
 export const NOON_MS = Date.UTC(2026, 10, 15, 12);
 
-const ATTEMPT = { basis: 'performed', outcome: 'ok', program: 1, count: 1 } as const;
+const ATTEMPT = { basis: 'performed', outcome: 'ok', program: 1, count: 1, atMs: 0 } as const;
 
 export function file(op: FileOp, path: string, more: Partial<FileEvent> = {}): FileEvent {
   return { ...ATTEMPT, kind: 'file', op, path, ...more };
@@ -39,7 +39,8 @@ export function network(
 }
 
 export function program(id: number, image: string, more: Partial<Program> = {}): Program {
-  return { id, parent: id - 1, image, count: 1, commands: [], digest: 'ab'.repeat(32), ...more };
+  const digest = 'ab'.repeat(32);
+  return { id, parent: id - 1, image, count: 1, atMs: 0, commands: [], digest, ...more };
 }
 
 const COMPLETE = { status: 'complete', reasons: [] } as const;
@@ -63,6 +64,7 @@ export function makeRecord(events: readonly Event[], more: Partial<RunRecord> = 
     privateTmp: ['/tmp', '/var/tmp'],
     uid: 1000,
     startedMs: NOON_MS,
+    launchedMs: NOON_MS,
     endedMs: NOON_MS + 5000,
     pids: [{ first: 100_000, last: 100_200 }],
     finalStates: new Map(),

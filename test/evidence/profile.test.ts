@@ -143,7 +143,7 @@ describe('makeEvidence()', () => {
 
   it('says nothing of a surface whose events were folded', () => {
     const overflow = [
-      { op: 'create', directory: '/x', outcome: 'ok', program: 1, count: 9, digest: 'ab' },
+      { op: 'create', directory: '/x', outcome: 'ok', program: 1, count: 9, digest: 'ab', atMs: 0 },
     ];
     const { statements, entries } = evidenceOf([], { overflow });
     expect(statements.join()).not.toContain('changed');

@@ -426,6 +426,7 @@ const DIFFERENCES: readonly [string, RunRecord][] = [
           program: 1,
           count: 3,
           digest: 'a1',
+          atMs: 0,
         },
       ],
     },

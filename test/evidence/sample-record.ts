@@ -8,7 +8,7 @@ export function sampleRecord(
   events: readonly (Partial<Event> & Pick<Event, 'kind'>)[] = [],
   more: Partial<RunRecord> = {},
 ): RunRecord {
-  const attempt = { outcome: 'ok', basis: 'performed', program: 1, count: 1 };
+  const attempt = { outcome: 'ok', basis: 'performed', program: 1, count: 1, atMs: 0 };
   return {
     command: ['sh', 'build.sh'],
     level: 'all',
@@ -31,6 +31,7 @@ export function sampleRecord(
     privateTmp: ['/tmp', '/var/tmp', '/tmp/assay-1000-42'],
     uid: 1000,
     startedMs: Date.UTC(2026, 10, 15, 12),
+    launchedMs: Date.UTC(2026, 10, 15, 12),
     endedMs: Date.UTC(2026, 10, 15, 12, 0, 3),
     pids: [{ first: 100_001, last: 100_009 }],
     finalStates: new Map(),
@@ -51,7 +52,7 @@ export function sampleRecord(
 }
 
 export function sampleProgram(more: Partial<Program> & Pick<Program, 'id' | 'image'>): Program {
-  return { parent: 0, digest: 'ab'.repeat(32), count: 1, commands: [['sh']], ...more };
+  return { parent: 0, digest: 'ab'.repeat(32), count: 1, atMs: 0, commands: [['sh']], ...more };
 }
 
 export const OPTIONS = {

@@ -85,12 +85,12 @@ describe('stateCoverage()', () => {
     ['exec', 'programs'],
     ['connect', 'network'],
   ])('is partial where too much happened to be told: %s', (op, surface) => {
-    const fold = { op, directory: '/a', outcome: 'ok', program: 1, count: 7, digest: '' };
+    const fold = { op, directory: '/a', outcome: 'ok', program: 1, count: 7, digest: '', atMs: 0 };
     expect(statuses({ overflow: [fold] })).toEqual({ ...COMPLETE, [surface]: 'partial' });
   });
 
   it('counts what was folded', () => {
-    const fold = { op: 'create', outcome: 'ok', program: 1, digest: '' };
+    const fold = { op: 'create', outcome: 'ok', program: 1, digest: '', atMs: 0 };
     const overflow = [
       { ...fold, directory: '/a', count: 7 },
       { ...fold, directory: '/a', count: 1, outcome: 'EEXIST' },

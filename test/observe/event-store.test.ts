@@ -34,6 +34,13 @@ describe('more distinct events than can be kept', () => {
     expect(result.overflow[0]?.digest).toMatch(/^[0-9a-f]{32}$/);
   });
 
+  it('have the time of the first of them, and the others their own', () => {
+    const names = flood('/w/a', 2000).map((fields, index) => ({ ...fields, atMs: 5000 - index }));
+    const { events, overflow } = recordAll([{ path: '/w/b/x', atMs: 7 }, ...names]);
+    expect(overflow).toMatchObject([{ atMs: 3001 }]);
+    expect(events).toMatchObject([{ path: '/w/b/x', atMs: 7 }]);
+  });
+
   it('hide nothing that happened elsewhere, before them or after', () => {
     const before = { path: '/home/u/.bashrc', op: 'write' };
     const after = { path: '/home/u/.ssh/id', op: 'read', rule: 4, errno: 13 };

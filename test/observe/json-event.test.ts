@@ -7,9 +7,10 @@ const SHELL: Program = {
   parent: 0,
   image: '/bin/sh',
   count: 1,
+  atMs: 0,
   commands: [['sh', '-c', 'x']],
 };
-const ATTEMPT = { basis: 'performed', outcome: 'ok', program: 1, count: 1 } as const;
+const ATTEMPT = { basis: 'performed', outcome: 'ok', program: 1, count: 1, atMs: 0 } as const;
 
 describe('toJsonEvent()', () => {
   it.each<[Event | Program, string]>([
@@ -38,9 +39,9 @@ describe('toJsonEvent()', () => {
       { kind: 'network', op: 'connect', family: 'tcp', host: '::1', port: 80, ...ATTEMPT },
       '{"type":"event","kind":"network","op":"connect","family":"tcp","host":"::1","port":80,"outcome":"ok","basis":"performed","program":{"id":1,"image":"/bin/sh"}}',
     ],
-    [{ kind: 'limit', limit: 'files' }, '{"type":"event","kind":"limit","limit":"files"}'],
+    [{ kind: 'limit', limit: 'files', atMs: 5 }, '{"type":"event","kind":"limit","limit":"files"}'],
     [
-      { id: 2, parent: 1, image: '/bin/ls', count: 1, commands: [['ls']] },
+      { id: 2, parent: 1, image: '/bin/ls', count: 1, atMs: 0, commands: [['ls']] },
       '{"type":"program","id":2,"image":"/bin/ls","parent":{"id":1,"image":"/bin/sh"},"command":["ls"]}',
     ],
   ])('%j', (sighting, json) => {

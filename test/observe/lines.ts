@@ -22,18 +22,19 @@ export interface EventFields {
   readonly target?: Buffer | string;
   readonly flags?: number;
   readonly state?: string;
+  readonly atMs?: number;
 }
 
 export function eventLine(fields: EventFields): string {
   const { id = 1, program = 1, op = 'create', errno = 0, basis = 'p', rule = 0 } = fields;
-  const { path = '/w/a', requested = '', target = '', flags = 0, state = '' } = fields;
+  const { path = '/w/a', requested = '', target = '', flags = 0, state = '', atMs = 0 } = fields;
   const names = [quoteBytes(path), quoteBytes(requested)].join(',');
-  return `{"e":[${id},${program},"${op}",${names},${errno},"${basis}",${rule},${quoteBytes(target)},${flags},"${state}"]}\n`;
+  return `{"e":[${id},${program},"${op}",${names},${errno},"${basis}",${rule},${quoteBytes(target)},${flags},"${state}",${atMs}]}\n`;
 }
 
 export function programLine(id: number, parent: number, image: string, script = ''): string {
   const names = [quoteBytes(image), quoteBytes(script)].join(',');
-  return `{"p":[${id},${parent},${names},"1","2","3","4","5",""]}\n`;
+  return `{"p":[${id},${parent},${names},"1","2","3","4","5","",7]}\n`;
 }
 
 export function commandLine(program: number, argv: readonly string[], isCut = false): string {

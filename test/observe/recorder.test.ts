@@ -23,6 +23,7 @@ describe('Recorder', () => {
         outcome: 'ok',
         program: 1,
         count: 1,
+        atMs: 0,
       },
       {
         kind: 'file',
@@ -35,6 +36,7 @@ describe('Recorder', () => {
         outcome: 'ok',
         program: 1,
         count: 1,
+        atMs: 0,
       },
       {
         kind: 'file',
@@ -44,6 +46,7 @@ describe('Recorder', () => {
         outcome: 'ENOENT',
         program: 7,
         count: 1,
+        atMs: 0,
       },
     ]);
     expect(damagedLines).toBe(0);
@@ -104,7 +107,7 @@ describe('Recorder', () => {
         eventLine({ op: 'limit-files', path: '/b', rule: -2, errno: 122 }),
     );
     expect(events.filter(({ kind }) => kind === 'limit')).toEqual([
-      { kind: 'limit', limit: 'files' },
+      { kind: 'limit', limit: 'files', atMs: 0 },
     ]);
     expect(events.filter(({ kind }) => kind === 'file')).toHaveLength(2);
   });
@@ -144,9 +147,15 @@ describe('Recorder', () => {
       expect(record(text).events).toMatchObject([{ basis: 'predicted', count: 2 }]);
   });
 
+  it('keeps the time of the first sighting', () => {
+    const lines = [eventLine({ atMs: 40 }), eventLine({ id: 2, atMs: 9 })];
+    for (const text of [lines.join(''), lines.toReversed().join('')])
+      expect(record(text).events).toMatchObject([{ atMs: 9, count: 2 }]);
+  });
+
   it('knows programs with their line, digest, count and distinct commands', () => {
     const { programs, images } = record(
-      `{"p":[1,0,"/bin/sh","/w/run.sh","1","2","3","4","5","${DIGEST}"]}\n` +
+      `{"p":[1,0,"/bin/sh","/w/run.sh","1","2","3","4","5","${DIGEST}",6]}\n` +
         commandLine(1, ['sh', 'run.sh']) +
         commandLine(1, ['sh', 'run.sh']) +
         commandLine(1, ['sh', '-c', 'x'], true) +
@@ -161,12 +170,13 @@ describe('Recorder', () => {
         script: '/w/run.sh',
         digest: DIGEST,
         count: 1,
+        atMs: 6,
         commands: [
           ['sh', 'run.sh'],
           ['sh', '-c', 'x', '[truncated]'],
         ],
       },
-      { id: 2, parent: 1, image: '/bin/ls', count: 1000, commands: [] },
+      { id: 2, parent: 1, image: '/bin/ls', count: 1000, atMs: 7, commands: [] },
     ]);
     expect(images.get(2)).toEqual({ dev: '1', ino: '2', size: '3', mtimeNs: '4', ctimeNs: '5' });
   });
@@ -206,11 +216,13 @@ describe('Recorder', () => {
     eventLine({ errno: -2 }),
     eventLine({ state: '1:2' }),
     eventLine({ id: -1 }),
+    eventLine({ atMs: -1 }),
+    eventLine({ atMs: 0.5 }),
     eventLine({ path: `/${'x'.repeat(100_000)}` }),
-    '{"e":[1,1,"create","/w/\u1234","",0,"p",0,"",0,""]}',
-    '{"e":[1,1,"create",7,"",0,"p",0,"",0,""]}',
-    '{"p":[0,0,"/bin/sh","","1","2","3","4","5",""]}',
-    '{"p":[1,0,"/bin/sh","","1","2","3","4","5","zz"]}',
+    '{"e":[1,1,"create","/w/\u1234","",0,"p",0,"",0,"",0]}',
+    '{"e":[1,1,"create",7,"",0,"p",0,"",0,"",0]}',
+    '{"p":[0,0,"/bin/sh","","1","2","3","4","5","",0]}',
+    '{"p":[1,0,"/bin/sh","","1","2","3","4","5","zz",0]}',
     '{"a":[1,["x"],false]}',
     '{"a":[1,[1],false]}',
     '{"c":[[99,2]]}',

@@ -44,6 +44,7 @@ export class RecordSession {
   readonly #input: SessionInput;
   readonly #recorder: Recorder;
   readonly #startedMs = Date.now();
+  #launchedMs = this.#startedMs;
   #endedMs = 0;
   #hasStarted = false;
   #plan: Plan | undefined;
@@ -66,6 +67,7 @@ export class RecordSession {
   /** The plan that is tried now: its rules are what the helper's numbers mean. */
   usePlan(plan: Plan): void {
     this.#plan = plan;
+    this.#launchedMs = Date.now();
   }
 
   get request(): RecordRequest {
@@ -178,6 +180,7 @@ export class RecordSession {
       privateTmp: plan.launch.privateTmp,
       uid,
       startedMs: this.#startedMs,
+      launchedMs: this.#launchedMs,
       endedMs: this.#endedMs,
       policy: { name: policy.name, isDefault: policy.isDefault },
       mode: isDryRun ? 'dry-run' : 'containment',

@@ -1,3 +1,5 @@
+import type { Basis } from '../../observe/event.ts';
+
 /** One fact of a run in its general form. Two runs that did the same have the same set of lines. */
 export interface CanonicalLine {
   readonly op: string;
@@ -11,15 +13,31 @@ export interface CanonicalLine {
   readonly refusedBy?: string | undefined;
   /** Of what was executed, where the path alone does not tell. */
   readonly digest?: string | undefined;
+  /** When it was first seen, from the start of the record on; not part of what a line is. */
+  readonly atMs?: number | undefined;
+  /** How it is known, in the weakest way where there are several; not part of what a line is. */
+  readonly basis?: Basis | undefined;
 }
 
 /** Each line once, in an order that depends on nothing but the lines. */
 export function sortLines(lines: readonly CanonicalLine[]): readonly CanonicalLine[] {
-  const sorted = lines.toSorted(compareLines);
-  return sorted.filter((line, at) => {
-    const before = sorted[at - 1];
-    return before === undefined || compareLines(before, line) !== 0;
-  });
+  const kept: CanonicalLine[] = [];
+  for (const line of lines.toSorted(compareLines)) {
+    const before = kept.at(-1);
+    if (before === undefined || compareLines(before, line) !== 0) kept.push(line);
+    else kept[kept.length - 1] = mergeLines(before, line);
+  }
+  return kept;
+}
+
+const STRENGTH: readonly (Basis | undefined)[] = [undefined, 'performed', 'observed', 'predicted'];
+
+/** One line of two that say the same. */
+function mergeLines(a: CanonicalLine, b: CanonicalLine): CanonicalLine {
+  const atMs = Math.min(a.atMs ?? Infinity, b.atMs ?? Infinity);
+  const basis = STRENGTH.indexOf(a.basis) < STRENGTH.indexOf(b.basis) ? b.basis : a.basis;
+  if (atMs === a.atMs && basis === a.basis) return a;
+  return { ...a, basis, ...(atMs < Infinity && { atMs }) };
 }
 
 function compareLines(a: CanonicalLine, b: CanonicalLine): number {

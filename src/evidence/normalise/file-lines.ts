@@ -42,6 +42,8 @@ export function makeFileLine(
     outcome: event.outcome,
     program,
     refusedBy,
+    atMs: event.atMs,
+    basis: event.basis,
   };
   if (refusedBy !== undefined) return line;
   if (isChance(event, line, context)) return undefined;
@@ -127,7 +129,8 @@ function foldSideFile(
   if (main === undefined) return undefined;
   const path = context.names.pathOf(main);
   const op = event.op === 'read' ? 'read' : 'write';
-  return { op, path, outcome: 'ok', program: line.program };
+  const { program, atMs, basis } = line;
+  return { op, path, outcome: 'ok', program, atMs, basis };
 }
 
 /** To find made what one wanted to make is as good as having made it. */

@@ -1,9 +1,11 @@
 import type { Decision, Event } from '../../observe/event.ts';
 import type { RunRecord } from '../run-record.ts';
+import { sortUnique } from '../sorting.ts';
 import { findBirths } from './births.ts';
 import type { Births } from './births.ts';
 import { sortLines } from './canonical-line.ts';
 import type { CanonicalLine } from './canonical-line.ts';
+import { boundCommand } from './bounded-command.ts';
 import { cleanEvent, makePathCleaner } from './clean-paths.ts';
 import { makeFileLine } from './file-lines.ts';
 import { makeFolds } from './folds.ts';
@@ -32,9 +34,14 @@ export interface Normalised {
   readonly lines: readonly CanonicalLine[];
   /** What was read in system directories, of which the lines hold the directory only. */
   readonly systemReads: readonly CanonicalLine[];
-  readonly degradations: readonly string[];
+  readonly degradations: readonly Degradation[];
   /** What the rules have folded, so that it stays visible beside the id. */
   readonly folded: readonly FoldedNames[];
+}
+
+interface Degradation {
+  readonly rule: string;
+  readonly reason: string;
 }
 
 export function normalise(raw: RunRecord): Normalised {
@@ -50,7 +57,7 @@ export function normalise(raw: RunRecord): Normalised {
   return {
     pathOf: (path) => names.pathOf(clean(path)),
     textOf: places.replaceInText,
-    command: record.command.map(places.replaceInText),
+    command: boundCommand(record.command.map(places.replaceInText)),
     lines: sortLines(lines),
     systemReads: sortLines(systemReads),
     degradations: listDegradations(record, places),
@@ -96,12 +103,18 @@ function makeLines(
 
   function lineOf(event: Event): CanonicalLine | undefined {
     if (event.kind === 'limit')
-      return { op: 'limit', path: event.limit, outcome: 'ok', program: 'assay' };
+      return {
+        op: 'limit',
+        path: event.limit,
+        outcome: 'ok',
+        program: 'assay',
+        atMs: event.atMs,
+      };
     if (event.kind === 'environment' || event.kind === 'degradation') return undefined;
     const program = imageOf(event.program);
     const refusedBy = nameRefusal(event.decision, places);
     if (event.kind === 'file') return makeFileLine(event, context, program, refusedBy);
-    const { outcome } = event;
+    const { outcome, atMs, basis } = event;
     if (event.kind === 'network') {
       if (refusedBy === undefined && MISSING.has(outcome) && isUserLookup(event.host))
         return undefined;
@@ -111,13 +124,15 @@ function makeLines(
         outcome: connectOutcomeOf(event),
         program,
         refusedBy,
+        atMs,
+        basis,
       };
     }
     if (isSearch(event)) return undefined;
     const relative = refusedBy === undefined ? findWalk(event.path, outcome) : undefined;
     const path =
       relative === undefined ? names.pathOf(event.path, event.requested) : `\${UP}/${relative}`;
-    return { op: 'exec', path, outcome, program, refusedBy };
+    return { op: 'exec', path, outcome, program, refusedBy, atMs, basis };
   }
 
   for (const event of record.events) {
@@ -129,13 +144,14 @@ function makeLines(
     if (rule !== undefined) folds.note(line.path, event.path, rule);
   }
   for (const line of makeProgramLines(record, names, births, imageOf)) lines.push(line);
-  for (const { op, directory, outcome, program, digest } of record.overflow)
+  for (const { op, directory, outcome, program, digest, atMs } of record.overflow)
     lines.push({
       op: `overflow ${op}`,
       path: names.pathOf(directory),
       outcome,
       program: imageOf(program),
       digest,
+      atMs,
     });
   return { lines, systemReads };
 }
@@ -167,10 +183,13 @@ function nameRefusal(decision: Decision | undefined, places: Places): string | u
   return isPolicy ? rule : `${decision.layer}: ${rule}`;
 }
 
-function listDegradations({ events }: RunRecord, places: Places): readonly string[] {
-  const found = new Set<string>();
+function listDegradations({ events }: RunRecord, places: Places): readonly Degradation[] {
+  const found: Degradation[] = [];
   for (const event of events)
     if (event.kind === 'degradation')
-      found.add(places.replaceInText(`${event.rule}: ${event.reason}`));
-  return [...found].sort();
+      found.push({
+        rule: places.replaceInText(event.rule),
+        reason: places.replaceInText(event.reason),
+      });
+  return sortUnique(found, ({ rule, reason }) => [`${rule}: ${reason}`]);
 }

@@ -27,6 +27,8 @@ export function* makeProgramLines(
       outcome: 'ok',
       program: imageOf(program.parent),
       digest: isTelling(program, path, births) ? program.digest : undefined,
+      atMs: program.atMs,
+      basis: 'observed',
     };
   }
 }
