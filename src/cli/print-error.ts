@@ -1,5 +1,6 @@
 import { AssayError } from '../core/errors.ts';
 import { toPrintableLines } from '../core/printable.ts';
+import { BundleError, type BundleReason } from '../evidence/bundle/bundle-error.ts';
 import { PolicyError, type PolicyProblem } from '../policy/problems.ts';
 
 export interface ErrorView {
@@ -45,12 +46,35 @@ function listProblems(error: AssayError): readonly PolicyProblem[] {
 /** Anything else that is thrown is a mistake in assay. */
 function toAssayError(error: unknown): AssayError {
   if (error instanceof AssayError) return error;
+  if (error instanceof BundleError) return describeBundleError(error);
   const message = error instanceof Error ? error.message : String(error);
   return new AssayError('E_INTERNAL', `Internal error: ${message}`, {
     hint: 'This is a bug in assay. ASSAY_DEBUG=1 shows where',
     cause: error,
   });
 }
+
+/** The reason is the code on the last line; the exact code and the place stand with the message. */
+function describeBundleError(error: BundleError): AssayError {
+  const { code, reason, at, file, message } = error;
+  const line = at?.line === undefined ? '' : `:${at.line}`;
+  const place = [file, at && `${at.member}${line}`].filter((part) => part !== undefined);
+  return new AssayError(reason, [...place, `${message} (${code})`].join(': '), {
+    hint: HINTS[reason],
+    cause: error,
+  });
+}
+
+const HINTS: Readonly<Record<BundleReason, string>> = {
+  E_EVIDENCE_INTEGRITY: 'It was changed after it was written. Get it again from where it was made',
+  E_EVIDENCE_CONTRACT:
+    'It is not a bundle, or another program wrote it. docs/bundle-format.md explains the code',
+  E_EVIDENCE_LIMIT_EXCEEDED:
+    'It is larger than any bundle that assay writes. docs/bundle-format.md has the limits',
+  E_EVIDENCE_PATH_REJECTED: 'Do not unpack it: no bundle has such a member',
+  E_EVIDENCE_UNREADABLE:
+    'It may not have been copied as a whole. Get it again from where it was made',
+};
 
 function describeStack(error: Error): string {
   const stack = error.stack ?? '';

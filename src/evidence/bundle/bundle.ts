@@ -2,6 +2,8 @@
  * The evidence bundle as it stands in the file: `docs/bundle-format.md` says what each part means.
  */
 
+import type { EndData } from './event-data.ts';
+
 export const BUNDLE_FORMAT = 'assay.sandbox-bundle.v1';
 export const BUNDLE_SOURCE = 'urn:assay:sandbox';
 export const MANIFEST_NAME = 'manifest.json';
@@ -31,6 +33,8 @@ export interface SandboxIdentity {
   /** By surface: complete, partial or absent. */
   readonly coverage: Readonly<Record<string, string>>;
   readonly non_claims: readonly string[];
+  /** Here too, since the digest of the run has it before the lines, and a reader has them one after the other. */
+  readonly end: EndData;
 }
 
 export interface BundleManifest {

@@ -40,7 +40,7 @@ function mergeLines(a: CanonicalLine, b: CanonicalLine): CanonicalLine {
   return { ...a, basis, ...(atMs < Infinity && { atMs }) };
 }
 
-function compareLines(a: CanonicalLine, b: CanonicalLine): number {
+export function compareLines(a: CanonicalLine, b: CanonicalLine): number {
   return (
     compareTexts(a.op, b.op) ||
     compareTexts(a.path, b.path) ||

@@ -1,0 +1,49 @@
+import { createReadStream } from 'node:fs';
+import { BundleError } from '../evidence/bundle/bundle-error.ts';
+import {
+  verifyBundle,
+  type VerifiedBundle,
+  type VerifyOptions,
+} from '../evidence/bundle/verify-bundle.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** Verifies the bundle at a path, or on standard input for `-`. A failure names it. */
+export async function scanBundle(
+  path: string,
+  options: VerifyOptions = {},
+): Promise<VerifiedBundle> {
+  try {
+    return await verifyBundle(readFile(path), options);
+  } catch (error) {
+    if (error instanceof BundleError) error.file = nameBundle(path);
+    throw error;
+  }
+}
+
+/** As it is called in what people read. */
+export function nameBundle(path: string): string {
+  return path === '-' ? 'standard input' : path;
+}
+
+async function* readFile(path: string): AsyncGenerator<Uint8Array> {
+  const stream =
+    path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  try {
+    for await (const chunk of stream) yield chunk as Uint8Array;
+  } catch (cause) {
+    throw new BundleError(
+      'IntegrityIo',
+      describe(cause as NodeJS.ErrnoException),
+      undefined,
+      cause,
+    );
+  }
+}
+
+function describe({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return 'There is no such file';
+  if (code === 'EISDIR') return 'It is a directory';
+  if (code === 'EACCES' || code === 'EPERM') return 'It may not be read';
+  return `It cannot be read: ${message}`;
+}

@@ -1,0 +1,178 @@
+import { canonicalJson } from '../../core/canonical-json.ts';
+import { EVENTS_NAME, type BundleEvent, type BundleManifest } from './bundle.ts';
+import { BundleError, type BundleCode, type BundlePlace } from './bundle-error.ts';
+import { makeHasher, writeContent } from './content-hash.ts';
+import { decodeText, isSorted, refuseLooseJson } from './json-check.ts';
+import type { BundleLimits } from './limits.ts';
+import {
+  findShapeProblem,
+  isBoolean,
+  isCount,
+  isRecord,
+  isString,
+  optionalOrNull,
+  type Shape,
+} from './shape.ts';
+
+const isOptionalText = optionalOrNull(isString);
+
+const ENVELOPE: Shape = {
+  specversion: isString,
+  type: isString,
+  source: isString,
+  id: isString,
+  time: isString,
+  datacontenttype: isString,
+  subject: isOptionalText,
+  traceparent: isOptionalText,
+  tracestate: isOptionalText,
+  assayrunid: isString,
+  assayseq: isCount,
+  assayproducer: isString,
+  assayproducerversion: isString,
+  assaygit: isString,
+  assaypolicyid: isOptionalText,
+  assaypii: isBoolean,
+  assaysecrets: isBoolean,
+  assaycontenthash: isOptionalText,
+  data: (value) => value !== undefined,
+};
+
+const OPTIONAL = [
+  'subject',
+  'traceparent',
+  'tracestate',
+  'assaypolicyid',
+  'assaycontenthash',
+] as const;
+
+/** RFC 3339, section 5.6. */
+const TIME =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt ](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** What is checked of each event of either kind: its text, its shape, its hash, and its place among the others. */
+export class EventCheck {
+  readonly #manifest: BundleManifest;
+  readonly #limits: BundleLimits;
+  readonly #isOurs: boolean;
+  readonly #hash = makeHasher();
+  #count = 0;
+  #source: string | undefined;
+
+  constructor(
+    manifest: BundleManifest,
+    { limits, isOurs }: { limits: BundleLimits; isOurs: boolean },
+  ) {
+    this.#manifest = manifest;
+    this.#limits = limits;
+    this.#isOurs = isOurs;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Without its line feed. */
+  checkLine(bytes: Uint8Array): BundleEvent {
+    this.#count += 1;
+    const { events } = this.#limits;
+    if (this.#count > events)
+      throw this.#refuse('LimitTotalEvents', `There are more than ${events} events`);
+    const { event, dataText } = this.#parse(this.#readText(bytes));
+    if (event.specversion !== '1.0')
+      throw this.#refuse(
+        'ContractSchemaVersion',
+        `The event has specversion "${String(event.specversion)}"`,
+      );
+    if ((event.assaycontenthash as string | undefined) === undefined)
+      throw this.#refuse('ContractSchemaVersion', 'The event has no content hash');
+    if (this.#hash(writeContent(event, dataText)) !== event.assaycontenthash)
+      throw this.#refuse(
+        'IntegrityEventHash',
+        'The content of the event is not what its hash was made of',
+      );
+    this.#checkPlace(event);
+    return event;
+  }
+
+  #readText(bytes: Uint8Array): string {
+    // A byte order mark has no place in any line; only the first one would be likely to have it.
+    const text = decodeText(bytes, this.#at());
+    if (text === '' || text === '\r')
+      throw this.#refuse('ContractInvalidEvent', 'The line is empty');
+    return text;
+  }
+
+  #parse(text: string): { event: BundleEvent; dataText: string } {
+    const quick = this.#parseCanonical(text);
+    const value: unknown = quick ?? this.#parseAny(text);
+    const problem = findShapeProblem(value, ENVELOPE);
+    if (problem !== undefined)
+      throw this.#refuse('ContractInvalidJson', `In the event: ${problem}`);
+    const event = dropNulls(value as BundleEvent);
+    if (this.#isOurs && event !== value)
+      throw this.#refuse('ContractEnvelope', 'An attribute of the event is null');
+    // A part of a canonical text is canonical.
+    return { event, dataText: quick ? JSON.stringify(event.data) : canonicalJson(event.data) };
+  }
+
+  /** Nearly every line is canonical, and can be known to be without looking at each character. */
+  #parseCanonical(text: string): Readonly<Record<string, unknown>> | undefined {
+    // Half of a surrogate pair can only come from an escape, and JSON.stringify() would write the same escape.
+    if (text.includes('\\ud')) return undefined;
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return undefined;
+    }
+    if (!isRecord(value) || !isSorted(value, this.#limits)) return undefined;
+    return JSON.stringify(value) === text ? value : undefined;
+  }
+
+  #parseAny(text: string): unknown {
+    refuseLooseJson(text, { limits: this.#limits, isExact: this.#isOurs, at: this.#at() });
+    const value: unknown = JSON.parse(text);
+    if (this.#isOurs && canonicalJson(value) !== text)
+      throw this.#refuse('ContractNotCanonical', 'The line is not canonical JSON');
+    return value;
+  }
+
+  #checkPlace(event: BundleEvent): void {
+    const { assayseq, assayrunid, source, id, time } = event;
+    const expected = this.#count - 1;
+    if (assayseq !== expected)
+      throw expected === 0
+        ? this.#refuse('ContractSequenceStart', `The first event has number ${assayseq}`)
+        : this.#refuse('ContractSequenceGap', `Event ${assayseq} stands where ${expected} belongs`);
+    if (assayrunid !== this.#manifest.run_id)
+      throw this.#refuse('ContractRunIdMismatch', 'The event belongs to another run');
+    this.#source ??= source;
+    if (source !== this.#source)
+      throw this.#refuse('ContractInvalidEvent', 'The event has another source than the first one');
+    if (!/^[^:]+:/.test(source))
+      throw this.#refuse('ContractInvalidEvent', 'The source is not a URI');
+    if (assayrunid.includes(':'))
+      throw this.#refuse('ContractInvalidEvent', 'The run id has a colon');
+    if (id !== `${assayrunid}:${assayseq}`)
+      throw this.#refuse('ContractInvalidEvent', 'The id is not the run id and the number');
+    if (!TIME.test(time)) throw this.#refuse('ContractTime', 'The time is not one of RFC 3339');
+  }
+
+  #at(): BundlePlace {
+    return { member: EVENTS_NAME, line: this.#count };
+  }
+
+  #refuse(code: BundleCode, message: string): BundleError {
+    return new BundleError(code, message, this.#at());
+  }
+}
+
+/** The older format may say null for an attribute that is not there. */
+function dropNulls(event: BundleEvent): BundleEvent {
+  const isNull = (name: keyof BundleEvent): boolean => event[name] === null && name !== 'data';
+  if (!OPTIONAL.some(isNull)) return event;
+  return Object.fromEntries(
+    Object.entries(event).filter(([name]) => !isNull(name as keyof BundleEvent)),
+  ) as unknown as BundleEvent;
+}
