@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { AssayError } from '../core/errors.ts';
 import { BundleError } from '../evidence/bundle/bundle-error.ts';
 import {
   verifyBundle,
@@ -8,13 +9,15 @@ import {
 
 const CHUNK_BYTES = 256 * 1024;
 
+interface ScanOptions extends VerifyOptions {
+  /** For whoever keeps the bytes as well. */
+  readonly onChunk?: ((chunk: Uint8Array) => void) | undefined;
+}
+
 /** Verifies the bundle at a path, or on standard input for `-`. A failure names it. */
-export async function scanBundle(
-  path: string,
-  options: VerifyOptions = {},
-): Promise<VerifiedBundle> {
+export async function scanBundle(path: string, options: ScanOptions = {}): Promise<VerifiedBundle> {
   try {
-    return await verifyBundle(readFile(path), options);
+    return await verifyBundle(readFile(path, options.onChunk), options);
   } catch (error) {
     if (error instanceof BundleError) error.file = nameBundle(path);
     throw error;
@@ -26,12 +29,19 @@ export function nameBundle(path: string): string {
   return path === '-' ? 'standard input' : path;
 }
 
-async function* readFile(path: string): AsyncGenerator<Uint8Array> {
+async function* readFile(
+  path: string,
+  onChunk: ScanOptions['onChunk'],
+): AsyncGenerator<Uint8Array> {
   const stream =
     path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
   try {
-    for await (const chunk of stream) yield chunk as Uint8Array;
+    for await (const chunk of stream) {
+      onChunk?.(chunk as Uint8Array);
+      yield chunk as Uint8Array;
+    }
   } catch (cause) {
+    if (cause instanceof AssayError) throw cause;
     throw new BundleError(
       'IntegrityIo',
       describe(cause as NodeJS.ErrnoException),

@@ -1,3 +1,5 @@
+import { concatBytes } from '../../core/bytes.ts';
+
 /** Chunks one after the other, of which some can be put back. */
 export class ByteSource {
   readonly #chunks: AsyncIterator<Uint8Array>;
@@ -30,7 +32,7 @@ export class ByteSource {
     while (bytes.length < length) {
       const chunk = await this.read();
       if (!chunk) return undefined;
-      bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
+      bytes = bytes.length === 0 ? chunk : concatBytes([bytes, chunk]);
     }
     this.unread(bytes.subarray(length));
     return bytes.subarray(0, length);

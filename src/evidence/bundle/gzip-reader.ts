@@ -1,3 +1,4 @@
+import { areEqualBytes } from '../../core/bytes.ts';
 import { crc32, Inflater } from '../../core/inflate.ts';
 import { BundleError } from './bundle-error.ts';
 import { ByteSource } from './byte-source.ts';
@@ -128,7 +129,7 @@ async function skipHeader(source: ByteSource): Promise<boolean> {
   if ((flags & FLAG_NAME) !== 0) await skipText(source);
   if ((flags & FLAG_COMMENT) !== 0) await skipText(source);
   if ((flags & FLAG_HEADER_CRC) !== 0) await readPart(source, 2);
-  return Buffer.compare(header, PLAIN_GZIP_HEADER) === 0;
+  return areEqualBytes(header, PLAIN_GZIP_HEADER);
 }
 
 async function readPart(source: ByteSource, length: number): Promise<Uint8Array> {

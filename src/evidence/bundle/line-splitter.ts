@@ -1,3 +1,4 @@
+import { concatBytes } from '../../core/bytes.ts';
 import { EVENTS_NAME } from './bundle.ts';
 import { BundleError } from './bundle-error.ts';
 
@@ -36,7 +37,7 @@ export class LineSplitter {
 
   #endLine(last: Uint8Array): void {
     this.#check(last.length);
-    const line = this.#keptBytes === 0 ? last : Buffer.concat([...this.#kept, last]);
+    const line = this.#keptBytes === 0 ? last : concatBytes([...this.#kept, last]);
     this.#kept = [];
     this.#keptBytes = 0;
     this.#lines += 1;

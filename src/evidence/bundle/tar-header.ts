@@ -1,3 +1,5 @@
+import { concatBytes, decodeLatin1, encodeLatin1 } from '../../core/bytes.ts';
+
 /** A member of a tar archive starts with a header of one block, and is filled up with zeros to whole blocks. */
 export const BLOCK_BYTES = 512;
 
@@ -7,17 +9,18 @@ const CHECKSUM_BYTES = 8;
 
 /** The header that assay writes: the same for the same name and size, whoever writes it and when. */
 export function makeTarHeader(name: string, size: number): Uint8Array {
-  const block = Buffer.alloc(BLOCK_BYTES);
-  block.write(name, 0, 'latin1');
-  block.write('0000644\0', 100, 'latin1');
-  block.write('0000000\0', 108, 'latin1');
-  block.write('0000000\0', 116, 'latin1');
-  block.write(`${size.toString(8).padStart(11, '0')}\0`, 124, 'latin1');
-  block.write('00000000000\0', 136, 'latin1');
-  block.write('ustar  \0', 257, 'latin1');
-  block.write(OWNER, 265, 'latin1');
-  block.write(OWNER, 297, 'latin1');
-  block.write(`${sumHeader(block).toString(8).padStart(7, '0')}\0`, CHECKSUM_AT, 'latin1');
+  const block = new Uint8Array(BLOCK_BYTES);
+  const write = (text: string, at: number): void => block.set(encodeLatin1(text), at);
+  write(name, 0);
+  write('0000644\0', 100);
+  write('0000000\0', 108);
+  write('0000000\0', 116);
+  write(`${size.toString(8).padStart(11, '0')}\0`, 124);
+  write('00000000000\0', 136);
+  write('ustar  \0', 257);
+  write(OWNER, 265);
+  write(OWNER, 297);
+  write(`${sumHeader(block).toString(8).padStart(7, '0')}\0`, CHECKSUM_AT);
   return block;
 }
 
@@ -44,14 +47,13 @@ export interface TarHeader {
 }
 
 export function parseTarHeader(block: Uint8Array): TarHeader {
-  const text = (from: number, to: number): string =>
-    Buffer.from(block.buffer, block.byteOffset + from, to - from).toString('latin1');
+  const text = (from: number, to: number): string => decodeLatin1(block.subarray(from, to));
   const name = untilZero(block.subarray(0, 100));
   // Only POSIX archives have a second part of the name there; GNU's have times.
   const prefix =
     text(257, 265) === 'ustar\u000000' ? untilZero(block.subarray(345, 500)) : new Uint8Array(0);
   return {
-    name: prefix.length > 0 ? Buffer.concat([prefix, Buffer.from('/'), name]) : name,
+    name: prefix.length > 0 ? concatBytes([prefix, encodeLatin1('/'), name]) : name,
     size: parseOctal(text(124, 136)),
     checksum: parseOctal(text(CHECKSUM_AT, CHECKSUM_AT + CHECKSUM_BYTES)),
     type: text(156, 157),

@@ -1,3 +1,4 @@
+import { decodeLatin1 } from '../../core/bytes.ts';
 import { toPrintable } from '../../core/printable.ts';
 import { EVENTS_NAME, MANIFEST_NAME } from './bundle.ts';
 import { BundleError, type BundleCode } from './bundle-error.ts';
@@ -44,7 +45,7 @@ type State = 'header' | 'data' | 'padding' | 'last-block' | 'fill';
 export class TarReader {
   readonly #handler: TarHandler;
   readonly #limits: BundleLimits;
-  readonly #block = Buffer.alloc(BLOCK_BYTES);
+  readonly #block = new Uint8Array(BLOCK_BYTES);
   readonly #seen: MemberName[] = [];
   #state: State = 'header';
   #blockBytes = 0;
@@ -155,12 +156,12 @@ export class TarReader {
     this.#left = size;
     this.#padding = paddingAfter(size);
     this.#state = 'data';
-    this.#handler.onMember(name, size, Buffer.from(this.#block));
+    this.#handler.onMember(name, size, this.#block.slice());
     if (size === 0) this.#endData();
   }
 
   #checkName({ name: bytes, type, isNameClean }: TarHeader): MemberName {
-    const name = Buffer.from(bytes).toString('latin1');
+    const name = decodeLatin1(bytes);
     const shown = `"${toPrintable(name)}"`;
     const [code, what] = REFUSED_TYPES[type] ?? ['SecurityMemberType', 'of an unknown type'];
     if (type !== '0' && type !== '\0')

@@ -1,3 +1,4 @@
+import { areEqualBytes, concatBytes } from '../../core/bytes.ts';
 import { openSha256, type OpenHash } from '../../core/digest.ts';
 import { MANIFEST_NAME, EVENTS_NAME, type BundleEvent, type BundleManifest } from './bundle.ts';
 import { BundleError } from './bundle-error.ts';
@@ -90,7 +91,7 @@ class MembersCheck implements TarHandler {
   }
 
   onMember(name: MemberName, size: number, header: Uint8Array): void {
-    if (Buffer.compare(header, makeTarHeader(name, size)) !== 0) this.#isPlainTar = false;
+    if (!areEqualBytes(header, makeTarHeader(name, size))) this.#isPlainTar = false;
     if (name !== EVENTS_NAME) return;
     this.#requirePlain(this.#isPlainTar, 'A tar header is not the one that assay writes');
     this.#events = new EventsCheck(this.#manifest(), size, {
@@ -109,7 +110,7 @@ class MembersCheck implements TarHandler {
       this.#events?.finish();
       return;
     }
-    this.#checked = checkManifest(Buffer.concat(this.#manifestPieces), this.#limits);
+    this.#checked = checkManifest(concatBytes(this.#manifestPieces), this.#limits);
     this.#manifestPieces = [];
     this.#options.onManifest?.(this.#checked.manifest);
   }
