@@ -62,9 +62,13 @@ function chooseEmpty({ home, cwd }: ViewOptions, hidden: readonly string[]): Mou
     .map((path) => ({ kind: 'directory', path }));
 }
 
-/** Granted places that have to be mounted: those inside hidden directories, and writable ones, since all else is read-only. */
+/**
+ * Granted places that have to be mounted: those inside hidden directories, writable ones, since all else is read-only, and
+ * those inside of such a mount that may do more than it.
+ */
 function chooseBinds({ grants, tmpdir }: ViewOptions, hidden: readonly string[]): MountOp[] {
   const byPath = new Map<string, number>();
+  const needed = new Set<string>();
   for (const { path, rights } of grants) {
     const isShown = [...PRIVATE_DIRECTORIES, ...hidden].some((dir) => isAtOrBelow(path, dir));
     if (
@@ -74,15 +78,16 @@ function chooseBinds({ grants, tmpdir }: ViewOptions, hidden: readonly string[])
       isAtOrBelow(path, tmpdir)
     )
       continue;
-    if (isShown || rights & WRITE) byPath.set(path, (byPath.get(path) ?? 0) | rights);
+    if (isShown || rights & WRITE) needed.add(path);
+    byPath.set(path, (byPath.get(path) ?? 0) | rights);
   }
   const sorted = Array.from(byPath).sort(([a], [b]) => (a < b ? -1 : 1));
   const kept: [string, number][] = [];
   for (const [path, own] of sorted) {
     // What is granted above is granted here too: a rule for a part never takes away.
-    let above = 0;
-    for (const [parent, rights] of kept) if (isAtOrBelow(path, parent)) above |= rights;
-    if (!kept.some(([parent]) => isAtOrBelow(path, parent)) || (own | above) !== above)
+    const around = kept.filter(([parent]) => isAtOrBelow(path, parent));
+    const above = around.reduce((all, [, rights]) => all | rights, 0);
+    if (around.length > 0 ? (own | above) !== above : needed.has(path))
       kept.push([path, own | above]);
   }
   return kept.map(([path, rights]) => ({

@@ -1,9 +1,10 @@
 import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
 
 import { expect, it } from 'vitest';
 
 import { describeForEachPerson } from './as-user.ts';
-import { type Place, usePlaces } from './place.ts';
+import { Place, usePlaces } from './place.ts';
 import { type Outcome, runAssay, runForSummary, runScript } from './run-assay.ts';
 
 const HEAD = 'api_version: assay/v1\n';
@@ -62,6 +63,16 @@ done`;
       true,
       false,
     ]);
+  });
+
+  it('lets one file of a writable place be executed, also below a system directory', async () => {
+    // /var is shown as it is, unlike /home, where whatever is granted has a mount of its own.
+    using place = new Place(person, process.getuid?.() === 0 ? '/var/lib' : tmpdir());
+    for (const name of ['tool', 'other'])
+      place.write(`work/${name}`, '#!/bin/sh\necho ran $0\n', 0o755);
+    const policy = "fs:\n  write: ['${CWD}']\n  exec: ['${CWD}/tool']\n";
+    const script = './tool; ./other 2> /dev/null; echo new > new && cat new';
+    expect((await runUnder(place, policy, script)).stdout).toBe('ran ./tool\nnew\n');
   });
 
   it('keeps its wildcards for files that appear after start', async () => {

@@ -14,8 +14,7 @@ const TIMEOUT_MS = 120_000;
 describe('A suggested policy', () => {
   it.for(NAMED)(
     'lets %s pass again, with nothing refused',
-    // One of some eighty runs could not execute its own script, and nobody has seen that again yet.
-    { timeout: TIMEOUT_MS, retry: 1 },
+    { timeout: TIMEOUT_MS },
     async ([, workload], context) => {
       const obstacle = findObstacle(workload);
       if (obstacle !== undefined) context.skip(obstacle);
