@@ -121,8 +121,8 @@ export const COMMANDS = {
     flags: {
       'baseline-dir': { value: 'DIR' },
       key: { value: 'NAME' },
-      'write-baseline': {},
-      'update-baseline': {},
+      'write-baseline': { conflicts: ['update-baseline', 'fail-on', 'format', 'output'] },
+      'update-baseline': { conflicts: ['fail-on', 'format', 'output'] },
       'fail-on': { value: 'KINDS', isList: true },
       format: { value: 'FORMAT', choices: ['text', 'human', 'json', 'markdown'] },
       output: OUTPUT,

@@ -1,0 +1,127 @@
+import type { Difference, Facet, Group } from '../evidence/diff/difference.ts';
+
+/** How a name is shown: escaped for a terminal, or as code in Markdown. */
+export type ShowName = (name: string) => string;
+
+/** Groups whose subjects have one value each: it was that and is now this. */
+const SINGLE: ReadonlySet<Group> = new Set(['run', 'layers', 'environment']);
+const CHANGES: ReadonlySet<string> = new Set(['created', 'modified', 'removed', 'attributes']);
+const DIGEST_LENGTH = 12;
+const MAX_PHRASES = 6;
+
+/** What is new, gone or different about a subject, on one line. */
+export function describeDifference(difference: Difference, show: ShowName): string {
+  const { group, change, before, after } = difference;
+  if (change !== 'changed') return listFacets(group, change === 'new' ? after : before, show);
+  if (group === 'coverage') return describeCoverage(difference, show);
+  const isSingle = SINGLE.has(group) || before.some(({ value }) => value !== undefined);
+  if (isSingle) return `${listFacets(group, before, show)} → ${listFacets(group, after, show)}`;
+  const { pairs, gone, come } = pairOutcomes(before, after);
+  return [
+    ...pairs.map(({ old, now }) => {
+      const phrase = describeFacet(group, now, show);
+      return `${phrase}, was ${show(old['outcome'] ?? '')}`;
+    }),
+    ...(come.length > 0 ? [`now ${listFacets(group, come, show)}`] : []),
+    ...(gone.length > 0 ? [`no longer ${listFacets(group, gone, show)}`] : []),
+  ].join('; ');
+}
+
+function describeCoverage({ before, after }: Difference, show: ShowName): string {
+  const statusOf = (facets: readonly Facet[]): string | undefined =>
+    facets.flatMap(({ status }) => status ?? [])[0];
+  const reasonsOf = (facets: readonly Facet[]): string[] =>
+    facets.flatMap(({ reason }) => reason ?? []);
+  const old = statusOf(before);
+  const now = statusOf(after);
+  const added = reasonsOf(after).map((reason) => show(reason));
+  const removed = reasonsOf(before).map((reason) => show(reason));
+  return [
+    ...(old !== undefined || now !== undefined
+      ? [`${show(old ?? '?')} → ${show(now ?? '?')}`]
+      : []),
+    ...added,
+    ...(removed.length > 0 ? [`no longer: ${removed.join('; ')}`] : []),
+  ].join('; ');
+}
+
+/** The same operation by the same program, which ended otherwise. */
+function pairOutcomes(
+  before: readonly Facet[],
+  after: readonly Facet[],
+): { pairs: { old: Facet; now: Facet }[]; gone: Facet[]; come: Facet[] } {
+  const keyOf = (facet: Facet): string => JSON.stringify({ ...facet, outcome: '' });
+  const olds = new Map<string, Facet[]>();
+  for (const facet of before) {
+    const key = keyOf(facet);
+    olds.set(key, [...(olds.get(key) ?? []), facet]);
+  }
+  const pairs: { old: Facet; now: Facet }[] = [];
+  const come: Facet[] = [];
+  for (const now of after) {
+    const old = now['outcome'] === undefined ? undefined : olds.get(keyOf(now))?.shift();
+    if (old) pairs.push({ old, now });
+    else come.push(now);
+  }
+  return { pairs, gone: [...olds.values()].flat(), come };
+}
+
+/** Those that differ in the program alone are said together. */
+function listFacets(group: Group, facets: readonly Facet[], show: ShowName): string {
+  const merged = new Map<string, { facet: Facet; programs: string[] }>();
+  for (const facet of facets) {
+    const { program, ...rest } = facet;
+    const key = JSON.stringify(rest);
+    const known = merged.get(key);
+    if (known && program !== undefined) known.programs.push(program);
+    else merged.set(key, { facet, programs: program === undefined ? [] : [program] });
+  }
+  const phrases = [...merged.values()].map(({ facet, programs }) =>
+    describeFacet(group, facet, show, programs),
+  );
+  const shown = phrases.slice(0, MAX_PHRASES).filter(Boolean).join('; ');
+  const more = phrases.length - MAX_PHRASES;
+  return more > 0 ? `${shown}; and ${more} more` : shown;
+}
+
+function describeFacet(
+  group: Group,
+  facet: Facet,
+  show: ShowName,
+  programs: readonly string[] = facet['program'] === undefined ? [] : [facet['program']],
+): string {
+  const { op = '', value, status, state, reason } = facet;
+  if (value !== undefined) return show(value);
+  if (state !== undefined) return show(state);
+  if (status !== undefined)
+    return show(status) + (reason === undefined ? '' : ` (${show(reason)})`);
+  if (reason !== undefined) return show(reason);
+  if (group === 'policy') return '';
+  if (group === 'events') return describeEvent(facet, show);
+  if (op === 'image') return `image ${shorten(facet['digest'])}`;
+  return describeOperation(facet, show, programs);
+}
+
+function describeOperation(facet: Facet, show: ShowName, programs: readonly string[]): string {
+  const { op = '', outcome = 'ok', target, rule, digest, type } = facet;
+  const by = programs.slice(0, 3).map(show).join(', ') + (programs.length > 3 ? ', …' : '');
+  const parts = [CHANGES.has(op) || /^[a-z][a-z +]*$/.test(op) ? op : show(op)];
+  if (type !== undefined) parts.push(show(type));
+  if (target !== undefined) parts.push(`${op === 'run' ? 'of' : '→'} ${show(target)}`);
+  if (rule === undefined && outcome !== 'ok') parts.push(show(outcome));
+  if (by !== '') parts.push(`by ${by}`);
+  if (digest !== undefined) parts.push(`(${shorten(digest)})`);
+  if (rule !== undefined)
+    parts.push(rule === '' ? '(nothing allows it)' : `(refused by ${show(rule)})`);
+  return parts.join(' ');
+}
+
+function describeEvent({ subject, digest }: Facet, show: ShowName): string {
+  return `${subject === undefined ? '' : `${show(subject)} `}(${shorten(digest)})`;
+}
+
+/** Enough to see that two digests differ; no more than hex goes out. */
+function shorten(digest = ''): string {
+  const hex = digest.replace(/^sha256:/, '');
+  return /^[0-9a-f]+$/.test(hex) ? `sha256 ${hex.slice(0, DIGEST_LENGTH)}…` : 'sha256 ?';
+}

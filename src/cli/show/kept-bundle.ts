@@ -1,0 +1,61 @@
+import { closeSync, createReadStream, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BUNDLE_LIMITS } from '../../evidence/bundle/limits.ts';
+
+const MAX_IN_MEMORY = 64 * 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * The bytes of a bundle to be read twice: once to see whether it is good, once to show it. A pipe can be read once
+ * only, and a file may be another one the second time, so a copy is kept: what is shown is what was verified.
+ */
+export class KeptBundle {
+  #memory: Uint8Array[] = [];
+  #bytes = 0;
+  #directory: string | undefined;
+  #fd: number | undefined;
+
+  /** Close it also when this throws. */
+  async fill(source: AsyncIterable<Uint8Array>): Promise<void> {
+    for await (const chunk of source) {
+      this.#bytes += chunk.length;
+      this.#add(chunk);
+      // The reader refuses what is too long; there is no use in keeping more than it needs to see that.
+      if (this.#bytes > BUNDLE_LIMITS.bundleBytes) break;
+    }
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+
+  /** From the start, as often as wanted. */
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    yield* this.#memory;
+    if (this.#directory === undefined) return;
+    const stream = createReadStream(this.#file(this.#directory), { highWaterMark: CHUNK_BYTES });
+    for await (const chunk of stream) yield chunk as Uint8Array;
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+    this.#memory = [];
+    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  #add(chunk: Uint8Array): void {
+    if (this.#bytes <= MAX_IN_MEMORY) this.#memory.push(chunk);
+    else writeSync(this.#spool(), chunk);
+  }
+
+  #spool(): number {
+    if (this.#fd !== undefined) return this.#fd;
+    this.#directory = mkdtempSync(join(tmpdir(), 'assay-show-'));
+    this.#fd = openSync(this.#file(this.#directory), 'wx', 0o600);
+    return this.#fd;
+  }
+
+  #file(directory: string): string {
+    return join(directory, 'rest');
+  }
+}
