@@ -17,7 +17,7 @@ interface ScanOptions extends VerifyOptions {
 /** Verifies the bundle at a path, or on standard input for `-`. A failure names it. */
 export async function scanBundle(path: string, options: ScanOptions = {}): Promise<VerifiedBundle> {
   try {
-    return await verifyBundle(readFile(path, options.onChunk), options);
+    return await verifyBundle(readBundleFile(path, options.onChunk), options);
   } catch (error) {
     if (error instanceof BundleError) error.file = nameBundle(path);
     throw error;
@@ -29,9 +29,10 @@ export function nameBundle(path: string): string {
   return path === '-' ? 'standard input' : path;
 }
 
-async function* readFile(
+/** Its bytes. What goes wrong is a BundleError. */
+export async function* readBundleFile(
   path: string,
-  onChunk: ScanOptions['onChunk'],
+  onChunk?: ScanOptions['onChunk'],
 ): AsyncGenerator<Uint8Array> {
   const stream =
     path === '-' ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });

@@ -4,7 +4,7 @@ import { BundleError } from '../../evidence/bundle/bundle-error.ts';
 import { toFact } from '../../evidence/bundle/facts.ts';
 import { readUnverified } from '../../evidence/bundle/read-unverified.ts';
 import { type VerifiedBundle, verifyBundle } from '../../evidence/bundle/verify-bundle.ts';
-import { nameBundle, readBundleFile } from '../bundle-file.ts';
+import { nameBundle, readBundleFile, scanBundle } from '../bundle-file.ts';
 import type { ParsedCommand } from '../parse.ts';
 import { makeFilter } from '../show/filter.ts';
 import { EventDocument } from '../show/json.ts';
@@ -37,8 +37,7 @@ export async function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>
       const printer = isJson ? printJson('disabled') : printTable(NOT_VERIFIED);
       return await showUnverified(readBundleFile(path), { printer, output, show });
     }
-    await bundle.fill(readBundleFile(path));
-    const verified = await verifyBundle(bundle.chunks());
+    const verified = await scanBundle(path, { onChunk: (chunk) => bundle.add(chunk) });
     const printer = isJson ? printJson('enabled') : printTable(describeTrust(verified));
     output.write(printer.head(verified.manifest));
     await verifyBundle(bundle.chunks(), { onEvent: (event) => show(printer, event) });

@@ -1,7 +1,6 @@
 import { closeSync, createReadStream, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { BUNDLE_LIMITS } from '../../evidence/bundle/limits.ts';
 
 const MAX_IN_MEMORY = 64 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
@@ -16,16 +15,10 @@ export class KeptBundle {
   #directory: string | undefined;
   #fd: number | undefined;
 
-  /** Close it also when this throws. */
-  async fill(source: AsyncIterable<Uint8Array>): Promise<void> {
-    for await (const chunk of source) {
-      this.#bytes += chunk.length;
-      this.#add(chunk);
-      // The reader refuses what is too long; there is no use in keeping more than it needs to see that.
-      if (this.#bytes > BUNDLE_LIMITS.bundleBytes) break;
-    }
-    if (this.#fd !== undefined) closeSync(this.#fd);
-    this.#fd = undefined;
+  add(chunk: Uint8Array): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes <= MAX_IN_MEMORY) this.#memory.push(chunk);
+    else writeSync(this.#spool(), chunk);
   }
 
   /** From the start, as often as wanted. */
@@ -41,11 +34,6 @@ export class KeptBundle {
     this.#fd = undefined;
     this.#memory = [];
     if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
-  }
-
-  #add(chunk: Uint8Array): void {
-    if (this.#bytes <= MAX_IN_MEMORY) this.#memory.push(chunk);
-    else writeSync(this.#spool(), chunk);
   }
 
   #spool(): number {

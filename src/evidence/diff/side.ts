@@ -48,7 +48,7 @@ export class SideReader {
   add(event: BundleEvent): void {
     this.#types.add(event.type);
     this.#noteTime(event.time);
-    if (event.assaypolicyid != null) this.#statement.policyId ??= event.assaypolicyid;
+    if (typeof event.assaypolicyid === 'string') this.#statement.policyId ??= event.assaypolicyid;
     const fact = toFact(event);
     switch (fact.kind) {
       case 'file':
@@ -121,7 +121,7 @@ export class SideReader {
   #addUnknown({ type, subject, assaycontenthash: digest }: BundleEvent): void {
     // What counts files and programs differs whenever they do.
     if (type === EVENT_TYPES.summary || type === EVENT_TYPES.finished) return;
-    this.#note('events', type, { ...(subject != null && { subject }), digest });
+    this.#note('events', type, { ...(typeof subject === 'string' && { subject }), digest });
   }
 }
 
