@@ -217,7 +217,7 @@ export const TEXTS: Texts = {
       'update-baseline': { group: 'Baseline', help: 'Store this bundle instead of the baseline' },
       'fail-on': {
         group: 'Gate',
-        help: 'Exit with 1 for new-host, new-program, new-write-outside, new-denial, coverage-loss',
+        help: 'Exit with 1 for new-host, new-program, new-write-outside, new-denial, …',
       },
       format: { group: 'Output', help: 'text, json or markdown' },
       output: OUTPUT,

@@ -12,7 +12,6 @@ const CHUNK_BYTES = 256 * 1024;
 export class KeptBundle {
   #memory: Uint8Array[] = [];
   #bytes = 0;
-  #directory: string | undefined;
   #fd: number | undefined;
 
   add(chunk: Uint8Array): void {
@@ -24,26 +23,26 @@ export class KeptBundle {
   /** From the start, as often as wanted. */
   async *chunks(): AsyncGenerator<Uint8Array> {
     yield* this.#memory;
-    if (this.#directory === undefined) return;
-    const stream = createReadStream(this.#file(this.#directory), { highWaterMark: CHUNK_BYTES });
-    for await (const chunk of stream) yield chunk as Uint8Array;
+    if (this.#fd === undefined) return;
+    const options = { fd: this.#fd, start: 0, autoClose: false, highWaterMark: CHUNK_BYTES };
+    for await (const chunk of createReadStream('', options)) yield chunk as Uint8Array;
   }
 
   close(): void {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
     this.#memory = [];
-    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
   }
 
+  /** Without a name from the start, so that nothing stays behind, however this ends. */
   #spool(): number {
     if (this.#fd !== undefined) return this.#fd;
-    this.#directory = mkdtempSync(join(tmpdir(), 'assay-show-'));
-    this.#fd = openSync(this.#file(this.#directory), 'wx', 0o600);
+    const directory = mkdtempSync(join(tmpdir(), 'assay-show-'));
+    try {
+      this.#fd = openSync(join(directory, 'rest'), 'wx+', 0o600);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
     return this.#fd;
-  }
-
-  #file(directory: string): string {
-    return join(directory, 'rest');
   }
 }
