@@ -32,6 +32,7 @@ function count(vitest) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const failures = [];
   const notRun = new Map();
+  const flaky = [];
   const fail = (where, errors) => {
     counts.failed += 1;
     failures.push({ where, errors });
@@ -43,6 +44,7 @@ function count(vitest) {
       for (const error of suite.errors()) fail(`${file}: ${suite.fullName}`, [error]);
     for (const test of module.children.allTests()) {
       const { state, note, errors } = test.result();
+      if (test.diagnostic()?.flaky) flaky.push(`${file}: ${test.fullName}`);
       if (state === 'passed') counts.passed += 1;
       else if (state === 'skipped') {
         counts.skipped += 1;
@@ -51,7 +53,7 @@ function count(vitest) {
     }
   }
   for (const error of vitest.state.getUnhandledErrors()) fail('outside of any test', [error]);
-  return { counts, failures, notRun };
+  return { counts, failures, notRun, flaky };
 }
 
 /** Tests of one suite that are left out for one reason are one line. */
@@ -90,9 +92,10 @@ const vitest = await startVitest('test', process.argv.slice(2), {
   watch: false,
   reporters: ['default'],
 });
-const { counts, failures, notRun } = count(vitest);
+const { counts, failures, notRun, flaky } = count(vitest);
 await vitest.close();
 tellNotRun(notRun);
+if (flaky.length > 0) console.log(['Passed only when tried again:', ...flaky].join('\n  '));
 tellFailures(failures);
 const hasRun = counts.passed + counts.failed > 0;
 if (!hasRun) console.log('No test was found.');

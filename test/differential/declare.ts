@@ -22,7 +22,7 @@ export function declareWorkloads(title: string, workloads: readonly Workload[]):
         it(
           `${workload.name} as ${runner.name}: the same inside as outside`,
           // Dialogues on a terminal have pauses, which a busy machine can make too short.
-          { timeout: TEST_TIMEOUT_MS, retry: 1 },
+          { timeout: TEST_TIMEOUT_MS },
           async (context) => {
             if (runner === ORDINARY && !isReachable)
               context.skip('the project lies where an ordinary user cannot read');
