@@ -53,14 +53,43 @@ export class AtomicFile {
   write(pieces: Iterable<string>): void {
     const fd = openSync(this.#partial, NEW_FILE, 0o600);
     try {
-      for (const piece of pieces) writeSync(fd, piece);
-      fsyncSync(fd);
+      for (const piece of pieces) writeWhole(fd, Buffer.from(piece));
+      this.#settle(fd);
     } catch (error) {
       unlinkSync(this.#partial);
       throw error;
     } finally {
       closeSync(fd);
     }
+  }
+
+  /** The same for pieces that come in their own time. */
+  async writeStream(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    const fd = openSync(this.#partial, NEW_FILE, 0o600);
+    try {
+      for await (const piece of pieces) writeWhole(fd, piece);
+      this.#settle(fd);
+    } catch (error) {
+      unlinkSync(this.#partial);
+      throw error;
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  /** A file beside it that has no name, to write to and to read back; whoever opens it closes it. */
+  openScratch(): number {
+    const fd = openSync(
+      this.#partial,
+      constants.O_RDWR | constants.O_CREAT | constants.O_EXCL,
+      0o600,
+    );
+    unlinkSync(this.#partial);
+    return fd;
+  }
+
+  #settle(fd: number): void {
+    fsyncSync(fd);
     renameSync(this.#partial, this.#at(basename(this.path)));
     fsyncSync(this.#directory);
   }
@@ -68,4 +97,9 @@ export class AtomicFile {
   close(): void {
     closeSync(this.#directory);
   }
+}
+
+/** A disk that is nearly full takes a part, and says so only when it is asked again. */
+function writeWhole(fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
 }

@@ -17,6 +17,14 @@ export interface SummaryInput {
   readonly violations: readonly Violation[];
   /** Of a run with a record that was asked for. */
   readonly runId?: string | undefined;
+  readonly bundle?: BundleSummary | undefined;
+}
+
+export interface BundleSummary {
+  readonly path: string;
+  readonly bundleId: string;
+  /** Of the file. */
+  readonly sha256: string;
 }
 
 /** One object that says how the run went, for programs. */
@@ -28,6 +36,7 @@ export function makeSummary({
   isDryRun,
   violations,
   runId,
+  bundle,
 }: SummaryInput): object {
   const { plan } = result;
   return {
@@ -41,6 +50,7 @@ export function makeSummary({
     durationMs: result.durationMs,
     mode: isDryRun ? 'dry-run' : 'containment',
     runId: runId ?? null,
+    bundle: bundle ?? null,
     policy: { name: policy.name, isDefault: policy.isDefault },
     network: plan.network,
     layers: plan.layers,

@@ -202,9 +202,9 @@ async function preparePolicy({
 /** What is written beside the program, or after it: no program inside may be there first. */
 async function listOutputs(flags: FlagValues, json: JsonTarget | undefined): Promise<string[]> {
   const stream = json?.path === undefined ? [] : [json.path];
-  if (!flags.has('profile')) return stream;
-  const { listProfilePlaces } = await import('../record/profile-files.ts');
-  return [...stream, ...listProfilePlaces(flags)];
+  if (!flags.has('profile') && !flags.has('bundle')) return stream;
+  const { listArtifactPlaces } = await import('../record/profile-files.ts');
+  return [...stream, ...listArtifactPlaces(flags)];
 }
 
 async function openRecord(input: RecordedRunInput): Promise<RecordedRun> {
@@ -271,13 +271,12 @@ async function runInside(
     for (const line of recorded?.abandon() ?? []) process.stderr.write(`${line}\n`);
     throw error;
   });
-  const outcome = recorded?.end(result);
+  const outcome = await recorded?.end(result);
   if (json) {
     const { makeSummary } = await import('../run-summary.ts');
-    const { violations = [], runId } = outcome ?? {};
-    json.write(
-      makeSummary({ result, policy, variables, environment, isDryRun, violations, runId }),
-    );
+    const { violations = [], runId, bundle } = outcome ?? {};
+    const run = { result, policy, variables, environment, isDryRun };
+    json.write(makeSummary({ ...run, violations, runId, bundle }));
   }
   const mustTell =
     result.execError !== undefined || result.setAside.length > 0 || result.damagedLines > 0;

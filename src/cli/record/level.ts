@@ -5,11 +5,11 @@ import type { FlagValues } from '../flag-values.ts';
 export function chooseLevel(flags: FlagValues): ObserveLevel {
   const asked = flags.text('observe') as ObserveLevel | undefined;
   if (asked !== undefined) return asked;
-  if (flags.has('profile') || flags.has('dry-run')) return 'all';
+  if (['profile', 'bundle', 'dry-run'].some((name) => flags.has(name))) return 'all';
   return flags.has('json') || flags.has('progress') ? 'effects' : 'none';
 }
 
 /** Whether anybody gets the record; most runs need none of its code. */
 export function isRecordWanted(flags: FlagValues): boolean {
-  return ['profile', 'dry-run', 'json', 'progress'].some((name) => flags.has(name));
+  return ['profile', 'bundle', 'dry-run', 'json', 'progress'].some((name) => flags.has(name));
 }

@@ -33,16 +33,20 @@ function readProfilePaths(flags: FlagValues): ProfilePaths | undefined {
 }
 
 /** Where the artifacts will be, without links on the way; what is no place at all is told when it is opened. */
-export function listProfilePlaces(flags: FlagValues): string[] {
-  const paths = readProfilePaths(flags);
-  if (paths === undefined) return [];
-  return [paths.policy, paths.evidence, paths.report].flatMap((path) => {
+export function listArtifactPlaces(flags: FlagValues): string[] {
+  const bundle = flags.text('bundle');
+  return [...listProfilePaths(flags), ...(bundle === undefined ? [] : [bundle])].flatMap((path) => {
     try {
       return [join(realpathSync(dirname(path)), basename(path))];
     } catch {
       return [];
     }
   });
+}
+
+export function listProfilePaths(flags: FlagValues): string[] {
+  const paths = readProfilePaths(flags);
+  return paths ? [paths.policy, paths.evidence, paths.report] : [];
 }
 
 /** Undefined when no profile was asked for. Every place is tried before the run. */

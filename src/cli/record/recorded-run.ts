@@ -1,5 +1,6 @@
 import { AssayError } from '../../core/errors.ts';
 import { findViolations, type Violation } from '../../evidence/violations.ts';
+import type { GeneralRun } from '../../evidence/general-run.ts';
 import type { RunRecord } from '../../evidence/run-record.ts';
 import type { RecordRequest, RunResult } from '../../launch/run.ts';
 import { describeCounters } from '../../observe/counters.ts';
@@ -7,11 +8,14 @@ import type { FilteredEnvironment } from '../../plan/environment.ts';
 import type { Plan } from '../../plan/make-plan.ts';
 import type { Policy, Variables } from '../../policy/policy.ts';
 import type { FlagValues } from '../flag-values.ts';
+import type { BundleSummary } from '../run-summary.ts';
+import type { BundleOutput } from './bundle-output.ts';
 import type { JsonTarget } from './json-target.ts';
 import { chooseLevel } from './level.ts';
 import { openProfileFiles, type ProfileFiles } from './profile-files.ts';
 import { isProgressShown, ProgressLine } from './progress-line.ts';
 import { RecordSession } from './session.ts';
+import { SignalHold } from './signal-hold.ts';
 import type { WriteProfileInput, WrittenProfile } from './write-profile.ts';
 
 export interface RecordedRunInput {
@@ -28,6 +32,7 @@ export interface RunOutcome {
   readonly exitCode: number;
   readonly violations: readonly Violation[];
   readonly runId?: string | undefined;
+  readonly bundle?: BundleSummary | undefined;
   /** To be said at the end. */
   readonly lines: readonly string[];
   /** Artifacts that could not be written. */
@@ -39,24 +44,45 @@ interface ProfileOutput {
   readonly writeProfile: (input: WriteProfileInput) => WrittenProfile;
 }
 
+/** What is written when the run is over. */
+interface Outputs {
+  readonly profile?: ProfileOutput | undefined;
+  readonly bundle?: BundleOutput | undefined;
+  readonly generaliseRun: (record: RunRecord, options: { readonly name: string }) => GeneralRun;
+}
+
 const WOULD_BLOCK = 4;
+/** Of a profile that nobody asked for; the bundle does not say it. */
+const NO_PROFILE = 'sandbox';
 
 /** Everything is opened and loaded before the program starts: what is missing later would cost the record. */
 export async function openRecordedRun(input: RecordedRunInput): Promise<RecordedRun> {
-  const files = openProfileFiles(input.flags);
-  if (!files) return new RecordedRun(input, undefined);
-  const { writeProfile } = await import('./write-profile.ts');
-  return new RecordedRun(input, { files, writeProfile });
+  const { flags } = input;
+  const files = openProfileFiles(flags);
+  const bundle = flags.has('bundle') ? await openBundle(input) : undefined;
+  if (!files && !bundle) return new RecordedRun(input, undefined);
+  const { generaliseRun } = await import('../../evidence/general-run.ts');
+  const profile = files && {
+    files,
+    writeProfile: (await import('./write-profile.ts')).writeProfile,
+  };
+  return new RecordedRun(input, { profile, bundle, generaliseRun });
+}
+
+async function openBundle({ json, ...input }: RecordedRunInput): Promise<BundleOutput> {
+  const { BundleOutput } = await import('./bundle-output.ts');
+  return new BundleOutput({ ...input, jsonPath: json?.path });
 }
 
 /** A run whose record somebody wants: as a stream, as files, or to be judged after a dry run. */
 export class RecordedRun {
   readonly #input: RecordedRunInput;
-  readonly #profile: ProfileOutput | undefined;
+  readonly #outputs: Outputs | undefined;
   readonly #progress: ProgressLine | undefined;
   readonly #session: RecordSession;
+  readonly #signals = new SignalHold();
 
-  constructor(input: RecordedRunInput, profile: ProfileOutput | undefined) {
+  constructor(input: RecordedRunInput, outputs: Outputs | undefined) {
     const { flags } = input;
     const level = chooseLevel(flags);
     const isDryRun = flags.has('dry-run');
@@ -65,7 +91,7 @@ export class RecordedRun {
         hint: 'A dry run watches everything, or it could not say what would be refused',
       });
     this.#input = input;
-    this.#profile = profile;
+    this.#outputs = outputs;
     const isShown = isProgressShown({
       isAsked: flags.has('progress'),
       isQuiet: flags.has('quiet'),
@@ -75,7 +101,18 @@ export class RecordedRun {
   }
 
   get request(): RecordRequest {
-    return this.#session.request;
+    const { onRecord, examine, ...request } = this.#session.request;
+    return {
+      ...request,
+      onRecord: (lines) => {
+        this.#signals.hold();
+        onRecord?.(lines);
+      },
+      examine: async (result) => {
+        this.#signals.hold();
+        await examine?.(result);
+      },
+    };
   }
 
   usePlan(plan: Plan): void {
@@ -85,35 +122,51 @@ export class RecordedRun {
   /** Nothing ran, so there is nothing to write. */
   abandon(): string[] {
     this.#progress?.clear();
-    return this.#profile
-      ? [`assay: --profile ${this.#profile.files.policy.path} not written: nothing was executed`]
-      : [];
+    const { profile, bundle } = this.#outputs ?? {};
+    const named = [
+      ...(profile ? [`--profile ${profile.files.policy.path}`] : []),
+      ...(bundle ? [`--bundle ${bundle.path}`] : []),
+    ];
+    return named.map((artifact) => `assay: ${artifact} not written: nothing was executed`);
   }
 
-  end(result: RunResult): RunOutcome {
+  async end(result: RunResult): Promise<RunOutcome> {
     this.#progress?.clear();
     const record = this.#session.finish(result);
     const { policy, variables, flags } = this.#input;
     const violations = flags.has('dry-run') ? findViolations({ ...record, policy, variables }) : [];
     const lines = [`assay: ${describeCounters(this.#session.counters)}`];
-    const { runId, problems } = this.#profile
-      ? this.#writeProfile(record, this.#profile, lines)
-      : { runId: undefined, problems: [] };
+    const written = this.#outputs && (await this.#write(record, this.#outputs));
+    lines.push(...(written?.lines ?? []));
     if (flags.has('dry-run')) lines.push(...describeViolations(violations));
     const exitCode = violations.length > 0 ? WOULD_BLOCK : result.exitCode;
-    return { exitCode, violations, runId, lines, problems };
+    const { runId, bundle, problems = [] } = written ?? {};
+    return { exitCode, violations, runId, bundle, lines, problems };
   }
 
-  #writeProfile(
-    record: RunRecord,
-    { files, writeProfile }: ProfileOutput,
-    lines: string[],
-  ): { runId: string; problems: string[] } {
-    const written = writeProfile({ record, files, policy: this.#input.policy });
-    lines.push(`assay: ${written.runId}`, ...written.paths.map((path) => `assay: wrote ${path}`));
-    return written;
+  async #write(record: RunRecord, outputs: Outputs): Promise<Written> {
+    const { profile, bundle } = outputs;
+    const run = outputs.generaliseRun(record, { name: profile?.files.name ?? NO_PROFILE });
+    const { runId } = run.id;
+    const { paths, problems } = profile
+      ? profile.writeProfile({ run, files: profile.files, policy: this.#input.policy })
+      : { paths: [], problems: [] };
+    const lines = [`assay: ${runId}`, ...paths.map((path) => `assay: wrote ${path}`)];
+    if (!bundle) return { runId, lines, problems };
+    try {
+      const made = await bundle.write(run);
+      lines.push(`assay: wrote ${made.path}`, `assay: bundle ${made.bundleId}`);
+      return { runId, bundle: made, lines, problems };
+    } catch (error) {
+      const problem = `Cannot write the evidence bundle to "${bundle.path}": ${(error as Error).message}`;
+      return { runId, lines, problems: [...problems, problem] };
+    } finally {
+      bundle.close();
+    }
   }
 }
+
+type Written = Pick<RunOutcome, 'bundle' | 'lines' | 'problems'> & { readonly runId: string };
 
 function describeViolations(violations: readonly Violation[]): string[] {
   const lines = violations.map(({ op, path, rule }) => {

@@ -4,28 +4,27 @@ import { makeReport } from '../../artifacts/report-markdown.ts';
 import { serialiseEvidence } from '../../artifacts/serialise.ts';
 import { suggestPolicy } from '../../artifacts/suggest-policy.ts';
 import { makeEvidence } from '../../evidence/profile.ts';
-import type { RunRecord } from '../../evidence/run-record.ts';
+import type { GeneralRun } from '../../evidence/general-run.ts';
 import type { Policy } from '../../policy/policy.ts';
 import { VERSION } from '../version.ts';
 import type { ProfileFiles } from './profile-files.ts';
 
 export interface WriteProfileInput {
-  readonly record: RunRecord;
+  readonly run: GeneralRun;
   readonly files: ProfileFiles;
   readonly policy: Policy;
 }
 
 export interface WrittenProfile {
-  readonly runId: string;
   readonly paths: readonly string[];
   readonly problems: string[];
 }
 
 /** Writes what it can: an artifact that fails costs no other. */
-export function writeProfile({ record, files, policy }: WriteProfileInput): WrittenProfile {
+export function writeProfile({ run, files, policy }: WriteProfileInput): WrittenProfile {
   const { name, format } = files;
   const host = { kernel: release(), architecture: arch() };
-  const evidence = makeEvidence(record, { name, assayVersion: VERSION, host, policy });
+  const evidence = makeEvidence(run.record, { name, assayVersion: VERSION, host, policy }, run);
   const paths: string[] = [];
   const problems: string[] = [];
   const write = (file: AtomicFile, what: string, make: () => Iterable<string>): void => {
@@ -42,5 +41,5 @@ export function writeProfile({ record, files, policy }: WriteProfileInput): Writ
   write(files.evidence, 'the evidence', () => serialiseEvidence(evidence, format));
   write(files.policy, 'the suggested policy', () => [suggestPolicy([evidence], format).text]);
   write(files.report, 'the report', () => [makeReport(evidence)]);
-  return { runId: evidence.run_ids[0] ?? '', paths, problems };
+  return { paths, problems };
 }

@@ -1,0 +1,66 @@
+import type { CanonicalLine } from '../normalise/canonical-line.ts';
+import { EVENT_TYPES, type ExecData, type FsData, type LineData } from './event-data.ts';
+import type { EventDraft } from './write-bundle.ts';
+
+export interface LineEventOptions {
+  readonly timeOf: (atMs: number | undefined) => string;
+  /** With the prefix `sha256:`. */
+  readonly digestsOf: (image: string) => readonly string[];
+  readonly isSystem?: boolean | undefined;
+}
+
+/** The layer that watches; it sees every operation that is in the record. */
+const BACKEND = 'broker';
+
+const TYPES: Readonly<Record<string, string>> = {
+  run: EVENT_TYPES.exec,
+  connect: EVENT_TYPES.net,
+  bind: EVENT_TYPES.net,
+  limit: EVENT_TYPES.limit,
+};
+
+/** One fact of a run as an event. */
+export function toLineEvent(line: CanonicalLine, options: LineEventOptions): EventDraft {
+  const type = typeOf(line);
+  return {
+    type,
+    time: options.timeOf(line.atMs),
+    subject: line.path,
+    data: addOwn(type, toLineData(line), options),
+  };
+}
+
+function typeOf({ op }: CanonicalLine): string {
+  if (op.startsWith('overflow ')) return EVENT_TYPES.folded;
+  return (Object.hasOwn(TYPES, op) ? TYPES[op] : undefined) ?? EVENT_TYPES.fs;
+}
+
+/** What is absent has no key. */
+function toLineData(line: CanonicalLine): LineData {
+  const { op, path, target, outcome, program, refusedBy, digest, basis } = line;
+  return {
+    op,
+    path,
+    ...(target !== undefined && { target }),
+    outcome,
+    program,
+    ...(refusedBy !== undefined && { refused_by: refusedBy }),
+    ...(digest !== undefined && { digest }),
+    ...(basis !== undefined && { basis }),
+  };
+}
+
+function addOwn(type: string, data: LineData, options: LineEventOptions): LineData {
+  if (type === EVENT_TYPES.fs) {
+    const fs: FsData = { ...data, backend: BACKEND, ...(options.isSystem && { system: true }) };
+    return fs;
+  }
+  if (type !== EVENT_TYPES.exec) return data;
+  const digests = options.digestsOf(data.path);
+  const exec: ExecData = {
+    ...data,
+    argv0: data.path,
+    ...(digests.length > 0 && { image_digests: digests }),
+  };
+  return exec;
+}
