@@ -110,7 +110,9 @@ describe('the documents', () => {
     const wrong = PAGES.flatMap((page) =>
       code(read(page))
         .flatMap((text) =>
-          Array.from(text.matchAll(/^(?:\.\/bin\/)?assay(?:\.js)? ((?:policy )?[a-z]+)\b/gm)),
+          Array.from(
+            text.matchAll(/^(?:\.\/bin\/)?assay(?:\.js)? ((?:(?:policy|evidence) )?[a-z]+)\b/gm),
+          ),
         )
         .map((found) => found[1] ?? '')
         .filter((name) => !names.includes(name))
