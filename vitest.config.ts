@@ -13,6 +13,7 @@ const SANDBOXED = [
   'test/host/**/*.test.ts',
   'test/native/**/*.test.ts',
   'test/plan/seccomp/kernel.test.ts',
+  'test/artifacts/page/browser*.test.ts',
 ];
 
 /** Three files at a time, since much of it is waiting, after all others. */

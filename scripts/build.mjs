@@ -169,6 +169,13 @@ function writeLauncher() {
 /** V8 keeps a text of this size apart from what it collects; a shorter one is a tenth of what fits in before it does. */
 const LARGE_TEXT = 136 * 1024;
 
+function toAscii(source) {
+  return source.replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 /**
  * Each part as the one function that the loader calls, in ASCII: so it need neither be decoded nor be copied to be put
  * together, and what is not allocated is not collected before the program has started.
@@ -180,11 +187,10 @@ function writeWrapped() {
   ];
   for (const file of files) {
     const source = readFileSync(file, 'utf8');
-    const ascii = source.replace(
-      /[\u0080-\uffff]/g,
-      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    writeFileSync(
+      `${file}.wrapped`,
+      Module.wrap(toAscii(source)).padEnd(file === files[0] ? LARGE_TEXT : 0),
     );
-    writeFileSync(`${file}.wrapped`, Module.wrap(ascii).padEnd(file === files[0] ? LARGE_TEXT : 0));
   }
 }
 
@@ -223,6 +229,48 @@ tests:
   - deny: fs.read ~/.ssh/id_rsa
 `;
 
+/** Modules of core that need Node, and what stands in for them in a browser. */
+const BROWSER_TWINS = ['digest', 'inflate', 'utf8'];
+
+/**
+ * The page of `assay evidence view`: one classic script, in ASCII so that its hash does not depend on how the page is
+ * decoded, and its style.
+ */
+async function writePage() {
+  const { build } = await import('rolldown');
+  const page = join(root, 'src/artifacts/page');
+  await build({
+    cwd: root,
+    input: join(page, 'main.ts'),
+    platform: 'browser',
+    logLevel: 'warn',
+    plugins: [
+      {
+        name: 'browser-twins',
+        async resolveId(source, importer) {
+          const found = importer ? await this.resolve(source, importer, { skipSelf: true }) : null;
+          const name = BROWSER_TWINS.find(
+            (twin) => found?.id === join(root, `src/core/${twin}.ts`),
+          );
+          if (name) return join(page, `platform/${name}.ts`);
+          if (source.startsWith('node:'))
+            fail(`The page cannot use ${source}, which ${importer} imports`);
+          return found;
+        },
+      },
+    ],
+    output: { file: join(dist, 'view-page.js'), format: 'iife', minify: true, comments: false },
+  });
+  const script = toAscii(readFileSync(join(dist, 'view-page.js'), 'utf8')).trim();
+  // Either would end the element that the script stands in, or change how what follows is read.
+  if (/<\/script|<!--/i.test(script)) fail('The script of the page cannot stand in a page');
+  if (/(?<![.\w])(?:Buffer|process)\./.test(script))
+    fail('The script of the page uses what only Node has');
+  writeFileSync(join(dist, 'view-page.js'), script);
+  const style = readFileSync(join(page, 'style.css'), 'utf8').replace(/\n\s*/g, ' ').trim();
+  writeFileSync(join(dist, 'view-page.css'), style);
+}
+
 /** Compiles the filters of ordinary runs, by a program of its own that is then of no more use. */
 async function writeFilters() {
   const { build } = await import('rolldown');
@@ -253,6 +301,7 @@ async function main() {
   try {
     await bundle();
     await writeFilters();
+    await writePage();
     buildHelper(findCompiler(), join(dist, 'assay-helper'));
     writeWrapped();
     writeCodeCaches();

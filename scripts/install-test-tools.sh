@@ -20,6 +20,7 @@ need readelf binutils
 need setpriv util-linux
 need bwrap bubblewrap
 need strace strace
+need chromium chromium
 # for the comparison in npm run bench
 need socat socat
 need rg ripgrep

@@ -1,0 +1,88 @@
+import { CATEGORIES, type Category, categoryOf } from './categories.ts';
+import type { Row } from './model.ts';
+
+export interface FileNode {
+  readonly name: string;
+  /** From the top. */
+  readonly path: string;
+  readonly children: Map<string, FileNode>;
+  /** How many files, by category. */
+  readonly counts: Map<Category, number>;
+  total: number;
+  readonly parent: FileNode | undefined;
+}
+
+/** A path with more parts than this has the rest as one name, so that no name can make the tree deep. */
+const MAX_DEPTH = 48;
+
+/** Each touched file once, in its directory, under the gravest of what was done to it. */
+export function makeFileTree(rows: readonly Row[], isShown: (row: Row) => boolean): FileNode {
+  const gravest = new Map<string, number>();
+  for (const row of rows) {
+    if (row.kind !== 'file' || !isShown(row)) continue;
+    const rank = CATEGORIES.indexOf(categoryOf(row));
+    const known = gravest.get(row.path);
+    if (known === undefined || rank < known) gravest.set(row.path, rank);
+  }
+  const root = makeNode('', '', undefined);
+  for (const [path, rank] of gravest) addFile(root, path, CATEGORIES[rank] ?? 'read');
+  return root;
+}
+
+function makeNode(name: string, path: string, parent: FileNode | undefined): FileNode {
+  return { name, path, children: new Map(), counts: new Map(), total: 0, parent };
+}
+
+function addFile(root: FileNode, path: string, category: Category): void {
+  let node = root;
+  count(node, category);
+  for (const name of splitPath(path)) {
+    let next = node.children.get(name);
+    if (!next) {
+      next = makeNode(name, joinPath(node.path, name), node);
+      node.children.set(name, next);
+    }
+    node = next;
+    count(node, category);
+  }
+}
+
+function joinPath(parent: string, name: string): string {
+  return parent === '' || parent.endsWith('/') ? parent + name : `${parent}/${name}`;
+}
+
+function count(node: FileNode, category: Category): void {
+  node.total += 1;
+  node.counts.set(category, (node.counts.get(category) ?? 0) + 1);
+}
+
+function splitPath(path: string): string[] {
+  const parts = path.split('/').filter((part) => part !== '');
+  const top = path.startsWith('/') ? ['/'] : [];
+  if (parts.length <= MAX_DEPTH) return [...top, ...parts];
+  return [...top, ...parts.slice(0, MAX_DEPTH - 1), parts.slice(MAX_DEPTH - 1).join('/')];
+}
+
+/** The children, the largest first. A directory with nothing in it but another stands as one with that. */
+export function listChildren(node: FileNode): FileNode[] {
+  return Array.from(node.children.values(), skipSingle).sort(
+    (a, b) => b.total - a.total || (a.path < b.path ? -1 : 1),
+  );
+}
+
+export function skipSingle(node: FileNode): FileNode {
+  let at = node;
+  while (at.children.size === 1) {
+    const [only] = at.children.values();
+    if (!only || only.children.size === 0 || only.total !== at.total) break;
+    at = only;
+  }
+  return at;
+}
+
+/** What to call a node when it stands inside of another. */
+export function nameInside(node: FileNode, outer: FileNode): string {
+  const start = outer.path === '' || outer.path.endsWith('/') ? outer.path : `${outer.path}/`;
+  const name = node.path.slice(start.length);
+  return node.children.size > 0 && !name.endsWith('/') ? `${name}/` : name;
+}
