@@ -56,6 +56,11 @@ function toRow(event: BundleEvent): Row {
       return { ...base, op: fact.change, subject: fact.path, outcome: 'ok' };
     case 'degradation':
       return { ...base, subject: fact.rule, rule: fact.rule, outcome: fact.reason };
+    case 'policy': {
+      // The policy itself does not fit into a cell.
+      const { name, digest, default: isDefault } = fact;
+      return { ...base, subject: name, digest, data: JSON.stringify({ default: isDefault }) };
+    }
     default:
       return { ...base, subject: event.subject ?? '', data: JSON.stringify(event.data) };
   }
