@@ -42,9 +42,11 @@ function writeNumber(value: number): string {
 }
 
 function writeString(value: string): string {
-  // Section 3.2.2.2: half of a surrogate pair is an error; JSON.stringify would escape it.
-  if (/\p{Surrogate}/u.test(value)) throw refuse('a string with half of a surrogate pair');
-  return JSON.stringify(value);
+  const text = JSON.stringify(value);
+  // Section 3.2.2.2: half of a surrogate pair is an error; JSON.stringify escapes it, so only then it is worth a look.
+  if (text.includes(String.raw`\ud`) && /\p{Surrogate}/u.test(value))
+    throw refuse('a string with half of a surrogate pair');
+  return text;
 }
 
 function refuse(what: string): AssayError {

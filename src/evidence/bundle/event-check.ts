@@ -2,14 +2,15 @@ import { canonicalJson } from '../../core/canonical-json.ts';
 import { EVENTS_NAME, type BundleEvent, type BundleManifest } from './bundle.ts';
 import { BundleError, type BundleCode, type BundlePlace } from './bundle-error.ts';
 import { makeHasher, writeContent } from './content-hash.ts';
+import { EventWriter } from './event-text.ts';
 import { decodeText, isSorted, refuseLooseJson } from './json-check.ts';
 import type { BundleLimits } from './limits.ts';
 import {
   findShapeProblem,
   isBoolean,
   isCount,
-  isRecord,
   isString,
+  optional,
   optionalOrNull,
   type Shape,
 } from './shape.ts';
@@ -46,6 +47,11 @@ const OPTIONAL = [
   'assaycontenthash',
 ] as const;
 
+const PLAIN_ENVELOPE: Shape = {
+  ...ENVELOPE,
+  ...Object.fromEntries(OPTIONAL.map((name) => [name, optional(isString)])),
+};
+
 /** RFC 3339, section 5.6. */
 const TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt ](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
@@ -56,6 +62,7 @@ export class EventCheck {
   readonly #limits: BundleLimits;
   readonly #isOurs: boolean;
   readonly #hash = makeHasher();
+  readonly #writer = new EventWriter();
   #count = 0;
   #source: string | undefined;
 
@@ -105,29 +112,39 @@ export class EventCheck {
 
   #parse(text: string): { event: BundleEvent; dataText: string } {
     const quick = this.#parseCanonical(text);
-    const value: unknown = quick ?? this.#parseAny(text);
-    const problem = findShapeProblem(value, ENVELOPE);
-    if (problem !== undefined)
-      throw this.#refuse('ContractInvalidJson', `In the event: ${problem}`);
+    if (quick) return quick;
+    const value = this.#parseAny(text);
+    this.#checkShape(value);
     const event = dropNulls(value as BundleEvent);
     if (this.#isOurs && event !== value)
       throw this.#refuse('ContractEnvelope', 'An attribute of the event is null');
-    // A part of a canonical text is canonical.
-    return { event, dataText: quick ? JSON.stringify(event.data) : canonicalJson(event.data) };
+    return { event, dataText: canonicalJson(event.data) };
   }
 
-  /** Nearly every line is canonical, and can be known to be without looking at each character. */
-  #parseCanonical(text: string): Readonly<Record<string, unknown>> | undefined {
+  /**
+   * Nearly every line is canonical and has no attributes but those of the format. Such a line is what can be written
+   * again from its value; so it has no name twice, no odd number and no needless escape, and need not be scanned.
+   */
+  #parseCanonical(text: string): { event: BundleEvent; dataText: string } | undefined {
     // Half of a surrogate pair can only come from an escape, and JSON.stringify() would write the same escape.
-    if (text.includes('\\ud')) return undefined;
+    if (text.includes(String.raw`\ud`)) return undefined;
     let value: unknown;
     try {
       value = JSON.parse(text);
     } catch {
       return undefined;
     }
-    if (!isRecord(value) || !isSorted(value, this.#limits)) return undefined;
-    return JSON.stringify(value) === text ? value : undefined;
+    if (findShapeProblem(value, PLAIN_ENVELOPE) !== undefined) return undefined;
+    const event = value as BundleEvent;
+    if (!isSorted(event.data, this.#limits, 2)) return undefined;
+    const dataText = JSON.stringify(event.data);
+    return this.#writer.write(event, dataText) === text ? { event, dataText } : undefined;
+  }
+
+  #checkShape(value: unknown): void {
+    const problem = findShapeProblem(value, ENVELOPE);
+    if (problem !== undefined)
+      throw this.#refuse('ContractInvalidJson', `In the event: ${problem}`);
   }
 
   #parseAny(text: string): unknown {
@@ -170,9 +187,8 @@ export class EventCheck {
 
 /** The older format may say null for an attribute that is not there. */
 function dropNulls(event: BundleEvent): BundleEvent {
-  const isNull = (name: keyof BundleEvent): boolean => event[name] === null && name !== 'data';
-  if (!OPTIONAL.some(isNull)) return event;
+  if (!OPTIONAL.some((name) => event[name] === null)) return event;
   return Object.fromEntries(
-    Object.entries(event).filter(([name]) => !isNull(name as keyof BundleEvent)),
+    Object.entries(event).filter(([name, value]) => value !== null || name === 'data'),
   ) as unknown as BundleEvent;
 }

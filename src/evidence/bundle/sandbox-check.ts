@@ -137,12 +137,13 @@ export class SandboxCheck {
     const stage = isSystem ? SYSTEM_READS_AT : entry.at;
     if (stage < this.#stage || (stage === this.#stage && entry.isOnce === true))
       throw this.#refuse('ContractEventOrder', `An event of type ${type} does not belong here`);
+    if (stage === this.#stage) return stage;
     const missing = Object.entries(STAGES).find(
       ([, { at, isOnce }]) => isOnce === true && at > this.#stage && at < stage,
     );
     if (missing)
       throw this.#refuse('ContractEventMissing', `There is no event of type ${missing[0]}`);
-    if (stage !== this.#stage) this.#lastLine = undefined;
+    this.#lastLine = undefined;
     this.#stage = stage;
     return stage;
   }
