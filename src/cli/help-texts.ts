@@ -194,7 +194,10 @@ export const TEXTS: Texts = {
   'evidence lint': {
     summary: 'Look for what a reviewer should see in a bundle',
     flags: {
-      pack: { group: 'Rules', help: 'Rule packs: files, or names of those that assay brings' },
+      pack: {
+        group: 'Rules',
+        help: 'More rules: files, directories, or names of packs of yours',
+      },
       'fail-on': { group: 'Rules', help: 'Exit with 1 from this severity on; error if not given' },
       explain: { group: 'Rules', help: 'Say what a rule looks for, and how to mend it' },
       'max-results': { group: 'Rules', help: 'At most so many findings, the gravest first' },
