@@ -1,5 +1,5 @@
 import { type Difference, type Facet, type Group, GROUPS } from './difference.ts';
-import { BASELINE, BOTH, CANDIDATE, type Ledger } from './ledger.ts';
+import { BASELINE, CANDIDATE, type Ledger } from './ledger.ts';
 
 interface Draft {
   readonly group: Group;
@@ -12,19 +12,17 @@ interface Draft {
 /** By subject what only one of the two has, sorted, so that equal bundles give equal texts. */
 export function compareLedger(ledger: Ledger): Difference[] {
   const drafts = new Map<string, Draft>();
-  for (const { group, subject, facet, sides } of ledger.lines()) {
-    if (sides === BOTH) continue;
+  for (const { group, subject, facet, sides } of ledger.differing()) {
     const key = keyOf(group, subject);
     let draft = drafts.get(key);
     if (!draft) drafts.set(key, (draft = { group, subject, before: [], after: [], same: [] }));
     if (sides === BASELINE) draft.before.push(facet);
     if (sides === CANDIDATE) draft.after.push(facet);
   }
-  if (drafts.size === 0) return [];
-  // What both have of these subjects: a second look is cheaper than keeping it of all.
-  for (const { group, subject, facet, sides } of ledger.lines())
-    if (sides === BOTH) drafts.get(keyOf(group, subject))?.same.push(facet);
-  return [...drafts.values()].map(finishDraft).sort(compareDifferences);
+  const all = [...drafts.values()];
+  for (const { group, subject, facet } of ledger.shared(all))
+    drafts.get(keyOf(group, subject))?.same.push(facet);
+  return all.map(finishDraft).sort(compareDifferences);
 }
 
 export function makeDifference(

@@ -26,27 +26,61 @@ export class Ledger {
   readonly #ways: FacetEntry[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #facts = new Map<string, number>();
+  /** Events come sorted: the next one is most often used in the same way. */
+  #last: { readonly entry: FacetEntry; readonly number: number } | undefined;
 
   add(side: number, group: Group, subject: string, facet: Facet): void {
     const key = `${this.#numberOf(group, facet)} ${subject}`;
-    this.#facts.set(key, (this.#facts.get(key) ?? 0) | side);
+    const known = this.#facts.get(key) ?? 0;
+    if (known !== (known | side)) this.#facts.set(key, known | side);
   }
 
   *lines(): Generator<LedgerLine> {
-    for (const [key, sides] of this.#facts) {
-      const space = key.indexOf(' ');
-      const way = this.#ways[Number(key.slice(0, space))];
-      if (way) yield { ...way, subject: key.slice(space + 1), sides };
+    for (const [key, sides] of this.#facts) yield this.#lineOf(key, sides);
+  }
+
+  /** What only one of the two has. */
+  *differing(): Generator<LedgerLine> {
+    for (const [key, sides] of this.#facts) if (sides !== BOTH) yield this.#lineOf(key, sides);
+  }
+
+  /** What both have of some subjects. */
+  *shared(
+    subjects: readonly { readonly group: Group; readonly subject: string }[],
+  ): Generator<LedgerLine> {
+    // Few subjects are looked up; for many it takes less to go through everything.
+    if (subjects.length * this.#ways.length > this.#facts.size) {
+      for (const [key, sides] of this.#facts) if (sides === BOTH) yield this.#lineOf(key, sides);
+      return;
     }
+    for (const { group, subject } of subjects)
+      for (const [number, way] of this.#ways.entries())
+        if (way.group === group && this.#facts.get(`${number} ${subject}`) === BOTH)
+          yield { ...way, subject, sides: BOTH };
+  }
+
+  #lineOf(key: string, sides: number): LedgerLine {
+    const space = key.indexOf(' ');
+    const way = this.#ways[Number(key.slice(0, space))] as FacetEntry;
+    return { group: way.group, facet: way.facet, subject: key.slice(space + 1), sides };
   }
 
   #numberOf(group: Group, facet: Facet): number {
+    const last = this.#last;
+    if (last?.entry.group === group && isSame(last.entry.facet, facet)) return last.number;
     // A name may hold any character: only JSON keeps the parts apart.
     const text = JSON.stringify([group, facet]);
-    const known = this.#numbers.get(text);
-    if (known !== undefined) return known;
-    const number = this.#ways.push({ group, facet }) - 1;
-    this.#numbers.set(text, number);
+    let number = this.#numbers.get(text);
+    if (number === undefined) {
+      number = this.#ways.push({ group, facet }) - 1;
+      this.#numbers.set(text, number);
+    }
+    this.#last = { entry: { group, facet }, number };
     return number;
   }
+}
+
+function isSame(a: Facet, b: Facet): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }

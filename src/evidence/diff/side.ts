@@ -92,14 +92,14 @@ export class SideReader {
   #addLine(fact: LineFact, { data }: BundleEvent): void {
     const { op, path, target, outcome, program, refused_by: rule, digest } = fact;
     const isSaid = (data as { outcome?: unknown } | null)?.outcome !== undefined;
-    this.#note(groupOf(fact), path, {
-      op,
-      ...(isSaid && { outcome }),
-      ...(program !== UNSAID && { program }),
-      ...(target !== undefined && { target }),
-      ...(rule !== undefined && { rule }),
-      ...(digest !== undefined && { digest }),
-    });
+    // Put together by hand, since this is done for every event.
+    const facet: Record<string, string> = { op };
+    if (isSaid) facet['outcome'] = outcome;
+    if (program !== UNSAID) facet['program'] = program;
+    if (target !== undefined) facet['target'] = target;
+    if (rule !== undefined) facet['rule'] = rule;
+    if (digest !== undefined) facet['digest'] = digest;
+    this.#note(groupOf(fact), path, facet);
     if (fact.kind !== 'program') return;
     // Most images of a run are of the system, where the line has no digest.
     const { image_digests: images } = (data ?? {}) as { image_digests?: unknown };
