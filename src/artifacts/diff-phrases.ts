@@ -5,7 +5,7 @@ export type ShowName = (name: string) => string;
 
 /** Groups whose subjects have one value each: it was that and is now this. */
 const SINGLE: ReadonlySet<Group> = new Set(['run', 'layers', 'environment']);
-const CHANGES: ReadonlySet<string> = new Set(['created', 'modified', 'removed', 'attributes']);
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const DIGEST_LENGTH = 12;
 const MAX_PHRASES = 6;
 
@@ -16,12 +16,11 @@ export function describeDifference(difference: Difference, show: ShowName): stri
   if (group === 'coverage') return describeCoverage(difference, show);
   const isSingle = SINGLE.has(group) || before.some(({ value }) => value !== undefined);
   if (isSingle) return `${listFacets(group, before, show)} → ${listFacets(group, after, show)}`;
-  const { pairs, gone, come } = pairOutcomes(before, after);
+  const { pairs, gone, come } = pairFacets(before, after);
   return [
-    ...pairs.map(({ old, now }) => {
-      const phrase = describeFacet(group, now, show);
-      return `${phrase}, was ${show(old['outcome'] ?? '')}`;
-    }),
+    ...pairs.map(
+      ({ old, now }) => `${describeFacet(group, now, show)}, was ${describeOld(old, now, show)}`,
+    ),
     ...(come.length > 0 ? [`now ${listFacets(group, come, show)}`] : []),
     ...(gone.length > 0 ? [`no longer ${listFacets(group, gone, show)}`] : []),
   ].join('; ');
@@ -45,12 +44,13 @@ function describeCoverage({ before, after }: Difference, show: ShowName): string
   ].join('; ');
 }
 
-/** The same operation by the same program, which ended otherwise. */
-function pairOutcomes(
+/** The same operation by the same program, which ended otherwise, or on another image. */
+function pairFacets(
   before: readonly Facet[],
   after: readonly Facet[],
 ): { pairs: { old: Facet; now: Facet }[]; gone: Facet[]; come: Facet[] } {
-  const keyOf = (facet: Facet): string => JSON.stringify({ ...facet, outcome: '' });
+  const keyOf = ({ outcome: _, digest, ...rest }: Facet): string =>
+    JSON.stringify([rest, digest !== undefined]);
   const olds = new Map<string, Facet[]>();
   for (const facet of before) {
     const key = keyOf(facet);
@@ -59,11 +59,18 @@ function pairOutcomes(
   const pairs: { old: Facet; now: Facet }[] = [];
   const come: Facet[] = [];
   for (const now of after) {
-    const old = now['outcome'] === undefined ? undefined : olds.get(keyOf(now))?.shift();
+    const old = olds.get(keyOf(now))?.shift();
     if (old) pairs.push({ old, now });
     else come.push(now);
   }
   return { pairs, gone: [...olds.values()].flat(), come };
+}
+
+function describeOld(old: Facet, now: Facet, show: ShowName): string {
+  const parts: string[] = [];
+  if (old['outcome'] !== now['outcome']) parts.push(show(old['outcome'] ?? 'not said'));
+  if (old['digest'] !== now['digest']) parts.push(shorten(old['digest']));
+  return parts.join(', ');
 }
 
 /** Those that differ in the program alone are said together. */
@@ -91,7 +98,7 @@ function describeFacet(
   programs: readonly string[] = facet['program'] === undefined ? [] : [facet['program']],
 ): string {
   const { op = '', value, status, state, reason } = facet;
-  if (value !== undefined) return show(value);
+  if (value !== undefined) return DIGEST.test(value) ? shorten(value) : show(value);
   if (state !== undefined) return show(state);
   if (status !== undefined)
     return show(status) + (reason === undefined ? '' : ` (${show(reason)})`);
@@ -105,15 +112,21 @@ function describeFacet(
 function describeOperation(facet: Facet, show: ShowName, programs: readonly string[]): string {
   const { op = '', outcome = 'ok', target, rule, digest, type } = facet;
   const by = programs.slice(0, 3).map(show).join(', ') + (programs.length > 3 ? ', …' : '');
-  const parts = [CHANGES.has(op) || /^[a-z][a-z +]*$/.test(op) ? op : show(op)];
+  const parts = [nameOperation(op, show)];
   if (type !== undefined) parts.push(show(type));
-  if (target !== undefined) parts.push(`${op === 'run' ? 'of' : '→'} ${show(target)}`);
+  if (target !== undefined) parts.push(`${op === 'run' ? 'with the script' : '→'} ${show(target)}`);
   if (rule === undefined && outcome !== 'ok') parts.push(show(outcome));
   if (by !== '') parts.push(`by ${by}`);
   if (digest !== undefined) parts.push(`(${shorten(digest)})`);
   if (rule !== undefined)
     parts.push(rule === '' ? '(nothing allows it)' : `(refused by ${show(rule)})`);
   return parts.join(' ');
+}
+
+function nameOperation(op: string, show: ShowName): string {
+  const [, many] = /^overflow ([a-z+]+)$/.exec(op) ?? [];
+  if (many !== undefined) return `${many} of too many files to list`;
+  return /^[a-z][a-z+]*$/.test(op) ? op : show(op);
 }
 
 function describeEvent({ subject, digest }: Facet, show: ShowName): string {

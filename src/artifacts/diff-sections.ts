@@ -99,13 +99,12 @@ export function makeSections(
   });
 }
 
-/** `1 new host, 2 new programs` */
+/** What the machine has read is counted apart. */
 export function countWords(differences: readonly JudgedDifference[]): string {
   const about = differences.filter(isAboutRun).length;
   const system = differences.length - about;
-  const words = about === 0 ? [] : [`${about} difference${about === 1 ? '' : 's'}`];
-  if (system > 0) words.push(`${system} in system files read`);
-  return words.join(', ') || 'No differences';
+  const words = about === 0 ? 'No differences' : `${about} difference${about === 1 ? '' : 's'}`;
+  return system > 0 ? `${words}, and ${system} in the system files read` : words;
 }
 
 function titleOf({ kinds: [kind], group }: JudgedDifference): string {

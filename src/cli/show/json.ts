@@ -1,5 +1,6 @@
 import { toPrintableLines } from '../../core/printable.ts';
 import type { BundleEvent, BundleManifest } from '../../evidence/bundle/bundle.ts';
+import { isRecord } from '../../evidence/bundle/shape.ts';
 
 /** Known members first, in the order in which readers of the format are used to find them. */
 const MANIFEST_KEYS = [
@@ -38,7 +39,8 @@ export class EventDocument {
   #hasEvents = false;
 
   head(manifest: BundleManifest): string {
-    return `{\n  "manifest": ${print(sortKeys(manifest, MANIFEST_KEYS), '  ')},\n  "events": [`;
+    const sorted = sortKeys({ ...manifest, files: sortFiles(manifest.files) }, MANIFEST_KEYS);
+    return `{\n  "manifest": ${print(sorted, '  ')},\n  "events": [`;
   }
 
   row(event: BundleEvent): string {
@@ -53,6 +55,16 @@ export class EventDocument {
     const close = this.#hasEvents ? '\n  ]' : ']';
     return `${close},\n  "verify_mode": "${verifyMode}"${failed}\n}\n`;
   }
+}
+
+/** Without verification it may be anything. */
+function sortFiles(files: unknown): unknown {
+  if (!isRecord(files)) return files;
+  const sorted = Object.entries(files).map(([name, entry]) => [
+    name,
+    isRecord(entry) ? sortKeys(entry, ['path', 'sha256', 'bytes']) : entry,
+  ]);
+  return Object.fromEntries(sorted) as unknown;
 }
 
 function sortKeys(value: object, first: readonly string[]): Record<string, unknown> {
