@@ -14,12 +14,10 @@ const SHOWN_RULES = 10;
 export function formatVerifyReport(report: VerifyReport): string {
   const width = Math.max(...report.checks.map(({ name }) => name.length));
   const lines = [
-    ...report.checks.map(
-      ({ name, status, detail }) => `${MARKS[status]} ${name.padEnd(width)}  ${detail}`,
-    ),
-    ...(report.checks.some(({ name, status }) => name === 'policy' && status === 'failed')
-      ? formatDifference(report)
-      : []),
+    ...report.checks.flatMap(({ name, status, detail }) => [
+      `${MARKS[status]} ${name.padEnd(width)}  ${detail}`,
+      ...(name === 'policy' ? formatDifference(report) : []),
+    ]),
     '',
     `${report.bundle}: ${formatVerdict(report)}`,
     `Not claimed: ${report.notClaimed.join('; ')}.`,

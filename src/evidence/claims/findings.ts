@@ -27,6 +27,9 @@ const LOCAL_FAILURES: ReadonlySet<string> = new Set([
   'EPROTONOSUPPORT',
 ]);
 
+/** The name of an error. Everything else, such as `unknown` or `*` for any outcome, may have been a success. */
+const FAILURE = /^E[A-Z0-9]+$/;
+
 /** Operations on files that change nothing. */
 const QUIET_OPS: ReadonlySet<string> = new Set(['read', 'exec', 'run', 'connect', 'bind']);
 /** Before the operation, where many of them are told as one. */
@@ -113,7 +116,7 @@ export class Findings {
 
   #isKeptInside(outcome: string, isRefused: boolean): boolean {
     if (LOCAL_FAILURES.has(outcome)) return true;
-    if (outcome === 'ok' || outcome === 'unknown') return false;
+    if (!FAILURE.test(outcome)) return false;
     if (isRefused && !this.#isDryRun) return true;
     // A network of its own has no way there; on the host's, a router may have answered so.
     return outcome === 'ENETUNREACH' && this.#isPrivate;
@@ -131,8 +134,7 @@ function isOutsideTmp(path: string): boolean {
 }
 
 function isWriteOutside({ op, path, target, outcome }: LineData): boolean {
-  if (QUIET_OPS.has(op.replace(FOLDED, '')) || (outcome !== 'ok' && outcome !== 'unknown'))
-    return false;
+  if (QUIET_OPS.has(op.replace(FOLDED, '')) || FAILURE.test(outcome)) return false;
   if (isOutsideWorkspace(path)) return true;
   return TWO_ENDED_OPS.has(op) && target !== undefined && isOutsideWorkspace(target);
 }

@@ -47,7 +47,7 @@ function describeFinding(kind: FindingKind, { count, examples }: Finding): strin
 function describeMet(requirement: Requirement): string {
   const watched = REQUIREMENTS[requirement].join(', ');
   return AGAINST[requirement]
-    ? `none, and coverage is complete: ${watched}`
+    ? `none, with complete coverage of ${watched}`
     : `complete: ${watched}`;
 }
 

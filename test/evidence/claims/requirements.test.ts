@@ -202,6 +202,7 @@ describe('no-writes-outside-workspace', () => {
     ['one beside the workspace', line('fs', { op: 'write', path: '${CWD}/../x' })],
     ['one in a place that is named alike', line('fs', { op: 'write', path: '${CWD}2/x' })],
     ['a write whose end is not known', line('fs', { op: 'write', path: '/x', outcome: 'unknown' })],
+    ['one of any outcome', line('fs', { op: 'write', path: '/x', outcome: '*' })],
     ['a rename out of it', line('fs', { op: 'rename', target: '/var/x' })],
     [
       'a hard link to what is elsewhere',
