@@ -89,6 +89,7 @@ async function verify(asked: Asked): Promise<VerifyReport> {
   const verified = await scanBundle(asked.bundle, { onEvent: (event) => seen.add(event) });
   const surfaces = seen.surfaces.read(verified.manifest);
   const signature = makeSignatureChecks(asked.signature, verified);
+  const isSigned = signature.endorsements.length > 0;
   const policy =
     asked.policy &&
     makePolicyCheck({
@@ -110,7 +111,7 @@ async function verify(asked: Asked): Promise<VerifyReport> {
   return {
     schema: 'assay.evidence-verify.v1',
     bundle: asked.bundle,
-    ...chooseVerdict(checks, { isSigned: signature.endorsements.length > 0 }),
+    ...chooseVerdict(checks, { isSigned }),
     subject: describeSubject(verified),
     checks: checks.map(({ name, status, detail }) => ({ name, status, detail })),
     signers: signature.endorsements.map(({ key, predicateType, subjectName }) => ({
@@ -126,7 +127,7 @@ async function verify(asked: Asked): Promise<VerifyReport> {
         : null,
     coverage: surfaces,
     requirements,
-    notClaimed: listNonClaims(verified.manifest.sandbox?.non_claims ?? []),
+    notClaimed: listNonClaims(verified.manifest.sandbox?.non_claims ?? [], isSigned),
     error: null,
   };
 }
@@ -190,7 +191,7 @@ function describeFailure(bundle: string, error: unknown): VerifyReport {
     policy: null,
     coverage: null,
     requirements: [],
-    notClaimed: listNonClaims([]),
+    notClaimed: listNonClaims([], false),
     error: { code, reason, message, at: at ?? null },
   };
 }

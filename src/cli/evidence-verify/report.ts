@@ -70,19 +70,23 @@ const NEVER_CLAIMED = [
   'that what the program did is harmless',
 ] as const;
 
+/** Said by bundles, and settled by a signature. */
+const UNTIL_SIGNED = 'does_not_prove_who_made_it_without_a_signature';
+
 /** What bundles say of themselves. */
 const IN_WORDS: Readonly<Record<string, string>> = {
   does_not_prove_code_correctness: 'that the code is correct',
   does_not_prove_agent_intent: 'what an agent intended',
   does_not_replace_human_review: 'that nobody needs to look at it',
-  does_not_prove_who_made_it_without_a_signature: 'who made it, unless a signature says so',
+  [UNTIL_SIGNED]: 'who made it, unless a signature says so',
   does_not_bind_times: 'when it happened: nothing but the signature binds the times',
 };
 
-export function listNonClaims(own: readonly string[]): string[] {
+export function listNonClaims(own: readonly string[], isSigned: boolean): string[] {
+  const open = own.filter((claim) => !isSigned || claim !== UNTIL_SIGNED);
   return [
     ...NEVER_CLAIMED,
-    ...own.map((claim) => (Object.hasOwn(IN_WORDS, claim) ? (IN_WORDS[claim] ?? '') : claim)),
+    ...open.map((claim) => (Object.hasOwn(IN_WORDS, claim) ? (IN_WORDS[claim] ?? '') : claim)),
   ];
 }
 
