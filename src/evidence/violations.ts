@@ -1,5 +1,7 @@
 import type { Event, FileEvent, Program } from '../observe/event.ts';
-import { decide, decideNet } from '../policy/decide.ts';
+import { decideNet } from '../policy/decide-net.ts';
+import { decide } from '../policy/decide.ts';
+import { parseHost } from '../policy/host.ts';
 import type { FsRight, FsRule, NetRule, Policy, Variables } from '../policy/policy.ts';
 
 /** Something that a run did and that the policy would have refused. */
@@ -62,7 +64,9 @@ export function findViolations(input: ViolationInput): Violation[] {
         if (outcome === 'deny' && !isOwn) add({ op, path: host, rule });
       }
     } else if (op === 'connect' && (family === 'tcp' || family === 'udp') && !LOOPBACK.test(host)) {
-      const { outcome, rule } = decideNet(policy, { host, port });
+      const parsed = parseHost(host);
+      if ('problem' in parsed) continue;
+      const { outcome, rule } = decideNet(policy, { host: parsed, port });
       if (outcome === 'deny') add({ op, path: `${host}:${port}`, rule });
     }
   }

@@ -58,6 +58,7 @@ export function resolvePolicy(input: ResolveInput): Policy {
     name: input.file ?? preset ?? DEFAULT_PRESET,
     isDefault,
     net: documents.flatMap(toNetRules),
+    inject: [],
     env: mergeEnv(documents),
     limits: mergeLimits(documents),
   };

@@ -1,6 +1,5 @@
 import { matchPattern, unescapeLiteral } from './glob.ts';
-import { isCatchAll, matchesTarget, parseNetTarget } from './net-target.ts';
-import type { FsRight, FsRule, NetRule, Policy } from './policy.ts';
+import type { FsRight, FsRule, Policy } from './policy.ts';
 
 export interface FsQuery {
   readonly op: FsRight;
@@ -54,30 +53,4 @@ export function liftedBy(rule: FsRule, rules: readonly FsRule[]): FsRule[] {
 
 function isLiftedFor(rule: FsRule, matching: readonly FsRule[]): boolean {
   return liftedBy(rule, matching).length > 0;
-}
-
-export interface NetQuery {
-  /** A name or an IP address. */
-  readonly host: string;
-  readonly port?: number | undefined;
-}
-
-/**
- * Deny beats allow, but for a deny of everything (`0.0.0.0/0`, `::/0`, `*`): that one states the default, which
- * would be the same without it, so that allow lists can be written next to it.
- */
-export function decideNet(policy: Pick<Policy, 'net'>, query: NetQuery): Decision<NetRule> {
-  const matching = policy.net.flatMap((rule) => {
-    const target = parseNetTarget(rule.text);
-    return 'problem' in target || !matchesTarget(target, query.host, query.port)
-      ? []
-      : [{ rule, target }];
-  });
-  const find = (isWanted: (one: (typeof matching)[number]) => boolean): NetRule | undefined =>
-    matching.find(isWanted)?.rule;
-  const denied = find(({ rule, target }) => rule.effect === 'deny' && !isCatchAll(target));
-  if (denied) return { outcome: 'deny', rule: denied };
-  const allowed = find(({ rule }) => rule.effect === 'allow');
-  if (allowed) return { outcome: 'allow', rule: allowed };
-  return { outcome: 'deny', rule: find(({ rule }) => rule.effect === 'deny') };
 }

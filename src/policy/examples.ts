@@ -1,8 +1,9 @@
-import { decide, decideNet } from './decide.ts';
+import { decide } from './decide.ts';
+import { decideNet } from './decide-net.ts';
 import { type PolicyDocument, toProblem } from './document.ts';
 import { expandEntry } from './expand.ts';
 import { isLiteral, unescapeLiteral } from './glob.ts';
-import { parseNetTarget } from './net-target.ts';
+import { parseNetTarget, toQuery } from './net-target.ts';
 import type { FsRight, FsRule, NetRule, Policy, Variables } from './policy.ts';
 import { PolicyError, quote, type Refusal } from './problems.ts';
 
@@ -73,15 +74,8 @@ function decideHost(
 ): ReturnType<typeof decideNet> | Refusal {
   const target = parseNetTarget(object);
   if ('problem' in target) return target;
-  const isOne =
-    (target.kind === 'host' && !target.isWild) ||
-    (target.kind === 'ip' && target.range.prefix === target.range.bits);
-  if (!isOne)
+  const query = toQuery(target);
+  if (!query)
     return { problem: `an example is about one host, ${quote(object)} stands for several` };
-  const host = object.replace(/^\[([^\]]+)\].*$/, '$1');
-  const hasPort = target.port !== undefined && host === object;
-  return decideNet(policy, {
-    host: hasPort ? host.slice(0, host.lastIndexOf(':')) : host,
-    port: target.port,
-  });
+  return decideNet(policy, query);
 }

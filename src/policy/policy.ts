@@ -33,9 +33,38 @@ export interface FsRule {
   readonly isSystem?: boolean | undefined;
 }
 
+/** What requests to an allowed host may be. A list that is not there allows everything. */
+export interface HttpRules {
+  /** In upper case. */
+  readonly methods?: readonly string[] | undefined;
+  /** Each covers itself and what is below it: `/api` and `/api/` cover `/api/x`, and neither covers `/apix`. */
+  readonly paths?: readonly string[] | undefined;
+}
+
 export interface NetRule {
   readonly effect: 'allow' | 'deny';
+  /** An entry as net-target.ts reads it. */
   readonly text: string;
+  readonly origin: Origin;
+  /** What a set stands for that only this host can tell (`npm`, `pip`, `cargo`), as entries. */
+  readonly entries?: readonly string[] | undefined;
+  readonly http?: HttpRules | undefined;
+  /** Whether TLS to the host may be opened, so that its requests can be seen. */
+  readonly isTlsOpened?: boolean | undefined;
+  /** By the clock of the run; a rule of a policy never expires. */
+  readonly expiresAtMs?: number | undefined;
+}
+
+/** A header that assay adds to requests to a host, outside; its value is never part of the policy. */
+export interface InjectRule {
+  /** A host, as an entry of `net.allow`. */
+  readonly text: string;
+  readonly header: string;
+  /** Where the value comes from, on the host. */
+  readonly from:
+    | { readonly env: string; readonly command?: undefined }
+    | { readonly env?: undefined; readonly command: readonly string[] };
+  readonly isTlsOpened: boolean;
   readonly origin: Origin;
 }
 
@@ -66,6 +95,7 @@ export interface Policy {
   readonly isDefault: boolean;
   readonly fs: readonly FsRule[];
   readonly net: readonly NetRule[];
+  readonly inject: readonly InjectRule[];
   /** Pathname sockets outside that may be connected to. */
   readonly unix: readonly FsRule[];
   readonly env: EnvRules;

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { decideNet } from '../../src/policy/decide.ts';
+import { decideNet } from '../../src/policy/decide-net.ts';
+import { parseHost } from '../../src/policy/host.ts';
 import { isCatchAll, matchesTarget, parseNetTarget } from '../../src/policy/net-target.ts';
 import type { NetRule } from '../../src/policy/policy.ts';
 
 function matches(entry: string, host: string, port?: number): boolean {
   const target = parseNetTarget(entry);
   if ('problem' in target) throw new Error(target.problem);
-  return matchesTarget(target, host, port);
+  const parsed = parseHost(host);
+  if ('problem' in parsed) throw new Error(parsed.problem);
+  return matchesTarget(target, parsed, port);
 }
 
 describe('parseNetTarget()', () => {
@@ -79,20 +82,27 @@ describe('decideNet()', () => {
 
   it('lets a deny beat an allow', () => {
     const net = [rule('allow', '*.example.com'), rule('deny', 'bad.example.com')];
-    expect(decideNet({ net }, { host: 'bad.example.com', port: 443 }).outcome).toBe('deny');
-    expect(decideNet({ net }, { host: 'ok.example.com', port: 443 }).outcome).toBe('allow');
+    expect(decideNet({ net }, { host: { name: 'bad.example.com' }, port: 443 }).outcome).toBe(
+      'deny',
+    );
+    expect(decideNet({ net }, { host: { name: 'ok.example.com' }, port: 443 }).outcome).toBe(
+      'allow',
+    );
   });
 
   it('takes a deny of everything as the default, next to which allows stand', () => {
     const net = [rule('allow', '127.0.0.1'), rule('deny', '0.0.0.0/0')];
-    expect(decideNet({ net }, { host: '127.0.0.1', port: 80 }).outcome).toBe('allow');
-    expect(decideNet({ net }, { host: '8.8.8.8', port: 53 })).toEqual({
+    expect(decideNet({ net }, { host: { address: '127.0.0.1' }, port: 80 }).outcome).toBe('allow');
+    expect(decideNet({ net }, { host: { address: '8.8.8.8' }, port: 53 })).toMatchObject({
       outcome: 'deny',
       rule: net[1],
     });
   });
 
   it('refuses what nothing allows', () => {
-    expect(decideNet({ net: [] }, { host: 'example.com' })).toEqual({ outcome: 'deny' });
+    expect(decideNet({ net: [] }, { host: { name: 'example.com' } })).toMatchObject({
+      outcome: 'deny',
+      rule: undefined,
+    });
   });
 });

@@ -1,7 +1,8 @@
 import { AssayError } from '../../core/errors.ts';
 import type { Plan } from '../../plan/make-plan.ts';
-import { decideNet, type NetQuery } from '../../policy/decide.ts';
-import { NET_FORM, parseNetTarget } from '../../policy/net-target.ts';
+import { decideNet, type NetQuery } from '../../policy/decide-net.ts';
+import { formatHostPort } from '../../policy/host.ts';
+import { NET_FORM, parseNetTarget, toQuery } from '../../policy/net-target.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Enforcement } from './enforcement.ts';
 import { type RuleText, toRuleText } from './rule-text.ts';
@@ -35,17 +36,12 @@ function readHost(text: string): NetQuery {
         hint: target.hint ?? 'Write ./NAME for a file that does not exist yet',
       },
     );
-  const isOne =
-    (target.kind === 'host' && !target.isWild) ||
-    (target.kind === 'ip' && target.range.prefix === target.range.bits);
-  if (!isOne)
+  const query = toQuery(target);
+  if (!query)
     throw new AssayError('E_USAGE', `Cannot explain "${text}": it stands for several hosts`, {
       hint: 'Name one host, such as example.com:443',
     });
-  const bracketed = /^\[([^\]]+)\]/.exec(text)?.[1];
-  const hasPort = bracketed === undefined && target.port !== undefined;
-  const host = bracketed ?? (hasPort ? text.slice(0, text.lastIndexOf(':')) : text);
-  return { host: host.replace(/\/\d+$/, ''), port: target.port };
+  return query;
 }
 
 function isLoopback(host: string): boolean {
@@ -85,8 +81,9 @@ export function explainHost(
   { policy, plan }: { policy: Policy; plan: Plan },
 ): HostExplanation {
   const query = readHost(asked);
+  const host = formatHostPort(query.host, undefined);
   const { outcome, rule } = decideNet(policy, query);
-  const isOwn = isLoopback(query.host);
+  const isOwn = isLoopback(host);
   const layers = findLayers(plan);
   const isReachable =
     plan.network === 'host' || layers.length === 0 || (plan.network === 'private' && isOwn);
@@ -94,7 +91,7 @@ export function explainHost(
     schema: 'assay.explain.v1',
     kind: 'host',
     asked,
-    host: query.host,
+    host,
     port: query.port ?? null,
     policy: policy.name,
     outcome,

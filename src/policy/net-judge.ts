@@ -1,0 +1,166 @@
+import type { Host } from './host.ts';
+import { formatIp, type IpAddress, isInRange, parseIp } from './ip-address.ts';
+import type { CompiledRule, NetRules } from './net-rules.ts';
+import {
+  isCatchAll,
+  matchesAddress,
+  matchesName,
+  matchesPort,
+  type NetTarget,
+} from './net-target.ts';
+import {
+  findEmbedded,
+  findSpecial,
+  isWellKnownNat64,
+  namesSpecial,
+  type SpecialKind,
+} from './special-ranges.ts';
+
+export interface Judgement {
+  readonly isAllowed: boolean;
+  /** The rule that decided; undefined when none speaks of it. */
+  readonly by?: CompiledRule | undefined;
+  /** One clause, when it is refused. */
+  readonly reason?: string | undefined;
+  /** The host that a rule would have to name; undefined when no rule can help. */
+  readonly wanted?: Host | undefined;
+}
+
+export interface AddressQuestion {
+  readonly address: IpAddress;
+  /** Without: on some port. */
+  readonly port: number | undefined;
+  /** What an allowed name has resolved to needs no rule of its own, unless it is special. */
+  readonly isResolved: boolean;
+}
+
+/** Linear in the rules. A deny wins, but for one of everything, which only states the default. */
+export function judgeName({ rules }: NetRules, name: string, port: number | undefined): Judgement {
+  const matches = (target: NetTarget): boolean =>
+    matchesName(target, name) && matchesPort(target, port);
+  const denied = findDeny(rules, matches, port);
+  if (denied) return { isAllowed: false, by: denied, reason: `${name} is denied` };
+  const allowed = rules.find(
+    ({ rule, targets }) => rule.effect === 'allow' && targets.some(matches),
+  );
+  if (allowed) return { isAllowed: true, by: allowed };
+  return refuseByDefault(rules, { name }, matches);
+}
+
+export function judgeAddress(
+  { rules, special: ranges }: NetRules,
+  { address, port, isResolved }: AddressQuestion,
+): Judgement {
+  const matches = (one: IpAddress) => (target: NetTarget) =>
+    matchesAddress(target, one) && matchesPort(target, port);
+  const host = { address: formatIp(address) };
+  const faces = [address, ...findEmbedded(address)];
+  for (const face of faces) {
+    const denied = findDeny(rules, matches(face), port);
+    if (denied)
+      return { isAllowed: false, by: denied, reason: `${describeFace(address, face)} is denied` };
+  }
+  const allowed = rules.find(
+    ({ rule, targets }) => rule.effect === 'allow' && targets.some(matches(address)),
+  );
+  if (!isResolved && !allowed) return refuseByDefault(rules, host, matches(address));
+  let by = allowed;
+  for (const face of faces) {
+    if (isResolved && face === address && isWellKnownNat64(face)) continue;
+    const special = judgeSpecial({ rules, special: ranges }, { face, address, port });
+    if (!special.isAllowed) return special;
+    by = face === address ? (special.by ?? by) : by;
+  }
+  return { isAllowed: true, by };
+}
+
+/** Addresses that are not of the internet are open only where a rule means them: itself, its range or its set. */
+function judgeSpecial(
+  { rules, special: ranges }: NetRules,
+  asked: { face: IpAddress; address: IpAddress; port: number | undefined },
+): Judgement {
+  const { face, address, port } = asked;
+  const special = findSpecial(ranges, face);
+  if (!special) return { isAllowed: true };
+  const reason = `${describeFace(address, face)} is ${KINDS[special.kind]}`;
+  if (NEVER.has(special.kind)) return { isAllowed: false, reason };
+  const naming = rules.find(
+    ({ rule, targets, isOwnLoopback }) =>
+      rule.effect === 'allow' &&
+      !isOwnLoopback &&
+      targets.some(
+        (target) =>
+          target.kind === 'ip' &&
+          matchesPort(target, port) &&
+          isInRange(target.range, face) &&
+          namesSpecial(target.range, special),
+      ),
+  );
+  return naming
+    ? { isAllowed: true, by: naming }
+    : { isAllowed: false, reason, wanted: { address: formatIp(face) } };
+}
+
+/** No rule opens these: they lead to the host itself, to nobody, or to the names of this run. */
+const NEVER: ReadonlySet<SpecialKind> = new Set<SpecialKind>([
+  'unspecified',
+  'multicast',
+  'broadcast',
+  'benchmarking',
+]);
+
+const KINDS: Readonly<Record<SpecialKind, string>> = {
+  loopback: "on the host's loopback",
+  private: 'a private address',
+  'link-local': 'a link-local address',
+  metadata: 'a metadata service',
+  unspecified: 'no address of a host',
+  multicast: 'a multicast address',
+  broadcast: 'a broadcast address',
+  documentation: 'kept for documentation',
+  benchmarking: 'kept for the names of a run',
+  translation: 'IPv4 inside IPv6',
+  reserved: 'reserved',
+};
+
+function describeFace(address: IpAddress, face: IpAddress): string {
+  const text = formatIp(face);
+  return face === address ? text : `${formatIp(address)} leads to ${text}, which`;
+}
+
+/** Asked about every port, only a deny of every port is one. */
+function findDeny(
+  rules: readonly CompiledRule[],
+  matches: (target: NetTarget) => boolean,
+  port: number | undefined,
+): CompiledRule | undefined {
+  return rules.find(
+    ({ rule, targets }) =>
+      rule.effect === 'deny' &&
+      targets.some(
+        (target) => !isCatchAll(target) && (port !== undefined || !target.ports) && matches(target),
+      ),
+  );
+}
+
+function refuseByDefault(
+  rules: readonly CompiledRule[],
+  host: Host,
+  matches: (target: NetTarget) => boolean,
+): Judgement {
+  const by = rules.find(({ rule, targets }) => rule.effect === 'deny' && targets.some(matches));
+  return {
+    isAllowed: false,
+    by,
+    reason: `no rule allows ${host.name ?? host.address ?? ''}`,
+    wanted: host,
+  };
+}
+
+export function judgeHost(rules: NetRules, host: Host, port: number | undefined): Judgement {
+  if (host.name !== undefined) return judgeName(rules, host.name, port);
+  const address = parseIp(host.address);
+  return address
+    ? judgeAddress(rules, { address, port, isResolved: false })
+    : { isAllowed: false, reason: 'it is no address' };
+}
