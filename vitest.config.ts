@@ -12,6 +12,7 @@ const SANDBOXED = [
   'test/launch/**/*.test.ts',
   'test/host/**/*.test.ts',
   'test/native/**/*.test.ts',
+  'test/egress/sandboxed/**/*.test.ts',
   'test/plan/seccomp/kernel.test.ts',
   'test/artifacts/page/browser*.test.ts',
 ];

@@ -35,6 +35,7 @@ function makeBarePlan(argv: readonly string[]): LaunchPlan {
     landlock: null,
     filter: null,
     brokerRules: [],
+    doorRanges: [],
     maxFiles: 0,
     firstPid: 0,
     rlimits: [],

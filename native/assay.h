@@ -8,12 +8,13 @@
 #include <sys/types.h>
 
 #define PLAN_FD 3
+#define DOORS_FD 4 /* a channel to assay, in a run that has doors to the network */
 #define PATH_CAP 8192
 #define REPORT_CAP (512 * 1024) /* bytes of refusals in the report; the rest is only counted */
 
 enum namespace_bit { NS_USER = 1, NS_MOUNT = 2, NS_PID = 4, NS_IPC = 8, NS_NET = 16 };
 
-enum mount_kind { MOUNT_HIDE = 1, MOUNT_BIND, MOUNT_MASK, MOUNT_TMPFS, MOUNT_SYMLINK, MOUNT_PROC, MOUNT_DEVPTS, MOUNT_DIRECTORY };
+enum mount_kind { MOUNT_HIDE = 1, MOUNT_BIND, MOUNT_MASK, MOUNT_TMPFS, MOUNT_SYMLINK, MOUNT_PROC, MOUNT_DEVPTS, MOUNT_DIRECTORY, MOUNT_FILE };
 enum mount_flag { BIND_WRITABLE = 1, BIND_EXEC = 2 };
 
 struct mount_op {
@@ -39,6 +40,11 @@ struct broker_rule {
   struct broker_rule *next; /* with the same name to look for */
 };
 
+/* Addresses that lead to a door. */
+struct door_range {
+  uint8_t family, prefix, address[16];
+};
+
 struct rlimit_op {
   uint32_t resource;
   uint64_t soft, hard;
@@ -59,6 +65,8 @@ enum plan_flag {
   PLAN_READS_JUDGED = 2048, /* some reads that the kernel allows are refused by the broker */
   PLAN_OBSERVE_ONLY = 1024, /* nothing is refused */
   PLAN_RECORD = 512,      /* what happens is written down, not only what is refused */
+  PLAN_DOORS = 4096,      /* doors to the network are opened and handed to assay */
+  PLAN_TRANSPARENT = 8192, /* connections to the door ranges are led to one of them */
 };
 
 struct plan {
@@ -80,6 +88,8 @@ struct plan {
   size_t rule_count;
   struct rlimit_op *rlimits;
   size_t rlimit_count;
+  struct door_range *door_ranges;
+  size_t door_range_count;
   const char **cgroups;
   size_t cgroup_count;
   const char *scoped_dir; /* the private tmp outside */
@@ -115,6 +125,9 @@ void drop_capabilities(void);
 void apply_landlock(const struct plan *plan);
 void apply_landlock_scope(const struct plan *plan);
 int landlock_abi(void);
+
+/* doors.c */
+void open_doors(const struct plan *plan);
 
 /* keeper.c: first process inside, parent of the program, home of the broker */
 struct keeper_pipes {

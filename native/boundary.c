@@ -42,6 +42,7 @@ void enter_namespaces(const struct plan *plan) {
     write_file("/proc/self/gid_map", map);
   }
   if (plan->flags & PLAN_LOOPBACK) bring_up_loopback();
+  if (plan->flags & PLAN_DOORS) open_doors(plan);
 }
 
 static void set_mount_attr(int fd, const char *path, unsigned flags, uint64_t set) {
@@ -82,6 +83,19 @@ static void take_bind_source(struct mount_op *op) {
   if (!(op->flags & BIND_WRITABLE)) set |= MOUNT_ATTR_RDONLY_;
   if (!(op->flags & BIND_EXEC)) set |= MOUNT_ATTR_NOEXEC_;
   set_mount_attr(op->tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE_, set);
+}
+
+/* A file of ours, on a file system of its own. That stays below what is mounted on /tmp later. */
+static void take_file(struct mount_op *op) {
+  const char *place = "/tmp/file";
+  if (mount("assay", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=64k,nr_inodes=4,mode=0755")) die_errno("mount", op->path);
+  int fd = open(place, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+  size_t len = strlen(op->source);
+  if (fd < 0 || fchmod(fd, 0644) || write(fd, op->source, len) != (ssize_t)len) die_errno("mount", op->path);
+  close(fd);
+  op->tree_fd = (int)syscall(SYS_open_tree, AT_FDCWD, place, OPEN_TREE_CLONE_ | OPEN_TREE_CLOEXEC_);
+  if (op->tree_fd < 0) die_errno("mount", op->path);
+  set_mount_attr(op->tree_fd, "", AT_EMPTY_PATH, MOUNT_ATTR_RDONLY_ | MOUNT_ATTR_NOSUID_ | MOUNT_ATTR_NOEXEC_);
 }
 
 static void place_bind(const struct mount_op *op) {
@@ -171,7 +185,8 @@ static void take_terminal(struct mount_op *op) {
 static void perform_mount(const struct mount_op *op) {
   switch (op->kind) {
     case MOUNT_HIDE: hide(op); break;
-    case MOUNT_BIND: place_bind(op); break;
+    case MOUNT_BIND:
+    case MOUNT_FILE: place_bind(op); break;
     case MOUNT_MASK: mask(op); break;
     case MOUNT_TMPFS: mount_tmpfs(op); break;
     case MOUNT_SYMLINK:
@@ -193,6 +208,8 @@ void build_view(struct plan *plan) {
   for (size_t i = 0; i < plan->mount_count; i++)
     if (plan->mounts[i].kind == MOUNT_BIND) take_bind_source(&plan->mounts[i]);
     else if (plan->mounts[i].kind == MOUNT_DEVPTS) take_terminal(&plan->mounts[i]);
+  for (size_t i = 0; i < plan->mount_count; i++)
+    if (plan->mounts[i].kind == MOUNT_FILE) take_file(&plan->mounts[i]);
   if (plan->flags & PLAN_READONLY_ROOT)
     set_mount_attr(AT_FDCWD, "/", AT_RECURSIVE_, MOUNT_ATTR_RDONLY_ | MOUNT_ATTR_NOSUID_);
   for (size_t i = 0; i < plan->mount_count; i++) perform_mount(&plan->mounts[i]);

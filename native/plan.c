@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "assay.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 enum record {
   REC_FLAGS = 1, REC_ARGV, REC_ENV, REC_CWD, REC_MOUNTS, REC_LANDLOCK, REC_LANDLOCK_RULES, REC_FILTER,
-  REC_BROKER_RULES, REC_RLIMIT, REC_CGROUP, REC_TIMES, REC_SOFT_LIMIT, REC_BANNER, REC_TMP, REC_END,
+  REC_BROKER_RULES, REC_RLIMIT, REC_CGROUP, REC_TIMES, REC_SOFT_LIMIT, REC_BANNER, REC_TMP, REC_END, REC_DOORS,
 };
 
 struct reader {
@@ -102,6 +103,19 @@ static void take_soft_limit(struct plan *plan, struct reader *r) {
   plan->soft[which] = value;
 }
 
+static void take_doors(struct plan *plan, struct reader *r) {
+  while (r->at < r->end) {
+    struct door_range *range = APPEND(plan->door_ranges, plan->door_range_count);
+    char address[INET6_ADDRSTRLEN];
+    unsigned prefix;
+    if (sscanf(take_string(r), "%45[0-9a-f:.]/%u", address, &prefix) != 2) die("plan", "not a range of addresses");
+    range->family = strchr(address, ':') ? AF_INET6 : AF_INET;
+    range->prefix = (uint8_t)prefix;
+    if (prefix > (range->family == AF_INET ? 32 : 128) || inet_pton(range->family, address, range->address) != 1)
+      die("plan", "not a range of addresses");
+  }
+}
+
 static void take_record(struct plan *plan, uint32_t kind, struct reader *r) {
   switch (kind) {
     case REC_FLAGS: take_flags(plan, r); break;
@@ -145,6 +159,7 @@ static void take_record(struct plan *plan, uint32_t kind, struct reader *r) {
       plan->scoped_dir = take_string(r);
       plan->tmp_paths = take_strings(r);
       break;
+    case REC_DOORS: take_doors(plan, r); break;
     default: die("plan", "unknown record");
   }
   if (r->at != r->end) die("plan", "record is too long");

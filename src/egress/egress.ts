@@ -97,13 +97,4 @@ export interface NameTable {
   nameOf(address: string): string | undefined;
 }
 
-/** The range that stands for names, which nobody routes (RFC 2544). */
-export const NAME_RANGE = '198.18.0.0/15';
-/** Inside the namespace. */
-export const DOORS = {
-  /** HTTP CONNECT, absolute-form HTTP and SOCKS5, told apart by the first byte. */
-  proxy: { address: '127.0.0.1', port: 3128 },
-  /** Where TPROXY leads every connection to an address that is not local. */
-  transparent: { address: '127.0.0.1', port: 3129 },
-  dns: { address: '127.0.0.53', port: 53 },
-} as const;
+export { DOORS, NAME_RANGE } from '../plan/doors.ts';

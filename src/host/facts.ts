@@ -20,6 +20,8 @@ export interface HostFacts {
   /** seccomp user notification with WAIT_KILLABLE_RECV and no listener above us. */
   readonly notify: Availability;
   readonly namespaces: Readonly<Record<Namespace, Availability>>;
+  /** nf_tables can lead the connections of a network namespace to a socket in it. */
+  readonly nft: Availability;
   /** The highest process number can be set for a pid namespace, since Linux 6.14. */
   readonly hasPidMax: boolean;
   readonly cgroup: CgroupFacts;

@@ -87,6 +87,9 @@ export function guessFacts(): HostFacts {
       ipc: namespace,
       net: namespace,
     },
+    nft: isAtLeast(version, 4, 19)
+      ? AVAILABLE
+      : { isAvailable: false, reason: `Linux ${kernel} is older than 4.19` },
     hasPidMax: isAtLeast(version, 6, 14),
     cgroup: findCgroups(),
   };

@@ -19,6 +19,7 @@ const RECORD = {
   banner: 14,
   tmp: 15,
   end: 16,
+  doors: 17,
 } as const;
 
 const MOUNT_KIND = {
@@ -30,6 +31,7 @@ const MOUNT_KIND = {
   proc: 6,
   devpts: 7,
   directory: 8,
+  file: 9,
 } as const;
 const EFFECT = { allow: 1, deny: 2, protect: 3, lift: 4 } as const;
 const FLAG: Readonly<Record<PlanFlag, number>> = {
@@ -45,6 +47,8 @@ const FLAG: Readonly<Record<PlanFlag, number>> = {
   isRecorded: 512,
   isObserveOnly: 1024,
   isReadJudged: 2048,
+  hasDoors: 4096,
+  isTransparent: 8192,
 };
 
 /** Bytes as a string of code units below 256: joining strings is what a program that has just started does quickest. */
@@ -131,7 +135,14 @@ function describeMount(op: MountOp): string[] {
   if (op.kind === 'tmpfs' && op.isShared) flags = 1;
   const size = op.kind === 'tmpfs' ? op.sizeBytes : op.kind === 'proc' ? op.pidMax : 0;
   const inodes = op.kind === 'tmpfs' ? op.inodes : op.kind === 'proc' ? op.firstPid : 0;
-  const source = op.kind === 'bind' ? op.source : op.kind === 'symlink' ? op.target : '';
+  const source =
+    op.kind === 'bind'
+      ? op.source
+      : op.kind === 'symlink'
+        ? op.target
+        : op.kind === 'file'
+          ? op.text
+          : '';
   return [`${MOUNT_KIND[op.kind]} ${flags} ${size} ${inodes}`, source, 'path' in op ? op.path : ''];
 }
 
@@ -196,6 +207,8 @@ export function encodePlan(plan: LaunchPlan, filter: Uint8Array | null): Uint8Ar
     writer.strings([plan.scopedDir, ...plan.privateTmp, ...plan.sharedInTmp]);
   });
   writeBoundary(writer, plan, filter);
+  if (plan.doorRanges.length > 0)
+    record(writer, RECORD.doors, () => writer.strings(plan.doorRanges));
   writeLimits(writer, plan);
   if (plan.banner) record(writer, RECORD.banner, () => writer.text8(plan.banner));
   record(writer, RECORD.end, () => undefined);

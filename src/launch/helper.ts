@@ -1,12 +1,13 @@
 import { closeSync, existsSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { AssayError } from '../core/errors.ts';
+import type { ServeDoors } from '../egress/doors.ts';
 import type { LaunchPlan } from '../plan/plan.ts';
 import { encodePlan } from './encode-plan.ts';
 import { helperPath } from './helper-path.ts';
 import { loadFilter } from './load-filter.ts';
 import { type HelperReport, ReportReader } from './report.ts';
-import { spawnHelper } from './spawn-helper.ts';
+import { type SpawnedHelper, spawnHelper, type SpawnRequest } from './spawn-helper.ts';
 
 const PASSED_ON = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const;
 /** From a terminal these reach the program directly; assay must only survive them. */
@@ -38,9 +39,8 @@ class ReportTail {
   }
 }
 
-/** Starts the helper on a descriptor that holds the plan, and resolves when it has ended. */
-async function superviseHelper(fd: number, file: string, meanwhile: () => void): Promise<void> {
-  const helper = spawnHelper({ file, fd });
+/** Resolves when the helper has ended. */
+async function superviseHelper(helper: SpawnedHelper, meanwhile: () => void): Promise<void> {
   const pass = (signal: NodeJS.Signals): void => helper.kill(signal);
   const passUnlessTerminal = (signal: NodeJS.Signals): void => {
     if (!process.stdin.isTTY && !process.stderr.isTTY) helper.kill(signal);
@@ -63,13 +63,41 @@ export interface PerformOptions {
   readonly meanwhile: () => void;
   /** Takes lines of the record while the program runs. */
   readonly onRecord?: ((lines: string) => void) | undefined;
+  /** Serves the doors to the network of a plan that has them. Without it they are closed at once. */
+  readonly loadDoors?: (() => Promise<ServeDoors>) | undefined;
+}
+
+/** Most runs have no doors, and need none of this. */
+async function superviseWithDoors(
+  request: SpawnRequest,
+  plan: LaunchPlan,
+  { meanwhile, loadDoors }: PerformOptions,
+): Promise<readonly string[]> {
+  const [{ spawnWithDoors }, { DoorKeeper, expectDoors }] = await Promise.all([
+    import('./door-channel.ts'),
+    import('./door-keeper.ts'),
+  ]);
+  const keeper = new DoorKeeper({ expected: expectDoors(plan), load: loadDoors });
+  try {
+    const helper = spawnWithDoors(request, (name, handle) => keeper.take(name, handle));
+    keeper.prepare();
+    await superviseHelper(helper, meanwhile);
+  } finally {
+    await keeper.close();
+  }
+  return keeper.problems;
+}
+
+export interface PerformedPlan extends HelperReport {
+  /** What went wrong in serving the doors. */
+  readonly doorProblems: readonly string[];
 }
 
 /** Performs one plan. The plan goes in, and the report comes out, through one file that has no name. */
 export async function performPlan(
   plan: LaunchPlan,
   options: PerformOptions,
-): Promise<HelperReport> {
+): Promise<PerformedPlan> {
   const helper = helperPath();
   if (!existsSync(helper))
     throw new AssayError('E_HELPER_MISSING', `Cannot find the helper at ${helper}`, {
@@ -85,9 +113,12 @@ export async function performPlan(
     const reader = new ReportReader(options.onRecord);
     const tail = new ReportTail(fd, bytes.length, reader);
     timer = options.onRecord && setInterval(() => tail.readOn(), POLL_MS);
-    await superviseHelper(fd, helper, options.meanwhile);
+    const request = { file: helper, fd };
+    const doorProblems = plan.flags.hasDoors
+      ? await superviseWithDoors(request, plan, options)
+      : (await superviseHelper(spawnHelper(request), options.meanwhile), []);
     tail.readOn();
-    return reader.finish();
+    return { ...reader.finish(), doorProblems };
   } finally {
     clearInterval(timer);
     closeSync(fd);

@@ -1,5 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { AssayError } from '../core/errors.ts';
+import type { ServeDoors } from '../egress/doors.ts';
 import type { HostFacts, Namespace } from '../host/facts.ts';
 import { findBrokerRule } from '../plan/broker.ts';
 import type { FileTree } from '../plan/file-tree.ts';
@@ -10,7 +11,7 @@ import type { FsRule, Policy, Variables } from '../policy/policy.ts';
 import { CgroupSet } from './cgroup.ts';
 import { describeErrno, nameErrno } from './errno.ts';
 import type { SetAside } from './git-aftermath.ts';
-import { performPlan } from './helper.ts';
+import { type PerformedPlan, performPlan } from './helper.ts';
 import type { HelperEnd, HelperReport, RefusalLine } from './report.ts';
 import { makeScopedTmp, removeTree, sweepScopedTmp } from './scoped-tmp.ts';
 
@@ -25,6 +26,8 @@ export interface RunRequest {
   /** Called with each plan before it is tried; throws when the plan is not good enough, and returns the banner. */
   readonly announce: (plan: Plan) => string;
   readonly record?: RecordRequest | undefined;
+  /** Serves the doors to the network of a run that has them; called only then. */
+  readonly loadDoors?: (() => Promise<ServeDoors>) | undefined;
   /** Watch, and refuse nothing. */
   readonly isObserveOnly?: boolean | undefined;
 }
@@ -64,6 +67,8 @@ export interface RunResult {
   readonly isRecordWhole: boolean;
   /** Why the run broke down after the program had started. What was recorded until then is there. */
   readonly failure?: string | undefined;
+  /** What went wrong in serving the doors to the network. */
+  readonly doorProblems: readonly string[];
 }
 
 /** How a run counts that assay itself could not bring to an end. */
@@ -102,6 +107,7 @@ export function correctFacts(host: HostFacts, report: HelperReport): HostFacts |
   if (failed.step === 'seccomp' && host.seccomp.isAvailable) return { ...host, seccomp: missing };
   if (failed.step === 'landlock') return { ...host, landlockAbi: 0, landlockReason: reason };
   if (failed.step === 'pids' && host.hasPidMax) return { ...host, hasPidMax: false };
+  if (failed.step === 'doors' && host.nft.isAvailable) return { ...host, nft: missing };
   if (failed.step === 'cgroup') return { ...host, cgroup: { version: 0, reason } };
   // A path that is gone or a full table is no fact about the host: it is an error, and nothing runs with less.
   if (!REFUSED_BY_HOST.has(nameErrno(failed.errno))) return null;
@@ -117,7 +123,7 @@ async function attempt(
   request: RunRequest,
   plan: Plan,
   leftovers: string[],
-): Promise<HelperReport> {
+): Promise<PerformedPlan> {
   const banner = request.announce(plan);
   const cgroups = new CgroupSet();
   try {
@@ -125,7 +131,12 @@ async function attempt(
     const meanwhile = (): void => void leftovers.push(...sweepScopedTmp(request.host.uid));
     return await performPlan(
       { ...plan.launch, banner, cgroups: joined },
-      { scratch: request.variables.tmpdir, meanwhile, onRecord: request.record?.onRecord },
+      {
+        scratch: request.variables.tmpdir,
+        meanwhile,
+        onRecord: request.record?.onRecord,
+        loadDoors: request.loadDoors,
+      },
     );
   } finally {
     cgroups.close();
@@ -162,7 +173,7 @@ function toRefusal(line: RefusalLine, plan: Plan): Refusal {
 function toResult(
   request: RunRequest,
   plan: Plan,
-  report: HelperReport,
+  report: PerformedPlan,
   setAside: readonly SetAside[],
 ): RunResult {
   const isBroken = report.failed !== undefined || !report.end;
@@ -188,6 +199,7 @@ function toResult(
     damagedLines: report.damagedLines,
     isRecordWhole: report.isRecordWhole,
     failure,
+    doorProblems: report.doorProblems,
   };
 }
 

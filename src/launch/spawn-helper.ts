@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { AssayError } from '../core/errors.ts';
 
 /** A process that has been started; what of it is needed here. */
@@ -11,6 +12,8 @@ export interface SpawnRequest {
   readonly file: string;
   /** Becomes descriptor 3; 0, 1 and 2 are passed on. */
   readonly fd: number;
+  /** Becomes descriptor 4. */
+  readonly channel?: object | undefined;
 }
 
 /** What node's own child_process stands on. Not documented, so every step of using it may fail. */
@@ -40,7 +43,7 @@ function findHandle(): (new () => ProcessHandle) | undefined {
   }
 }
 
-function spawnDirectly({ file, fd }: SpawnRequest): SpawnedHelper | undefined {
+export function spawnDirectly({ file, fd, channel }: SpawnRequest): SpawnedHelper | undefined {
   const Handle = findHandle();
   if (typeof Handle !== 'function') return undefined;
   const handle = new Handle();
@@ -50,7 +53,8 @@ function spawnDirectly({ file, fd }: SpawnRequest): SpawnedHelper | undefined {
       resolve();
     };
   });
-  const stdio = [0, 1, 2, fd].map((number) => ({ type: 'fd', fd: number }));
+  const stdio: object[] = [0, 1, 2, fd].map((number) => ({ type: 'fd', fd: number }));
+  if (channel) stdio.push({ type: 'pipe', handle: channel });
   const error = handle.spawn({
     file,
     args: [file],
@@ -69,7 +73,10 @@ function spawnDirectly({ file, fd }: SpawnRequest): SpawnedHelper | undefined {
 
 function spawnAsDocumented({ file, fd }: SpawnRequest): SpawnedHelper {
   const { spawn } = process.getBuiltinModule('node:child_process');
-  const child = spawn(file, [], { stdio: [0, 1, 2, fd], env: {}, cwd: '/' });
+  return toSpawned(spawn(file, [], { stdio: [0, 1, 2, fd], env: {}, cwd: '/' }));
+}
+
+export function toSpawned(child: ChildProcess): SpawnedHelper {
   const ended = new Promise<void>((resolve, reject) => {
     child.once('error', (cause) =>
       reject(

@@ -1,7 +1,8 @@
 import type { Policy } from '../policy/policy.ts';
 import type { ActiveLayers } from './layers.ts';
 import type { Needs } from './needs.ts';
-import { isEverything, LOOPBACK, type Network, planNetwork } from './network.ts';
+import { type DoorPlan, mayNeedDoor } from './doors.ts';
+import { isEverything, type Network, planNetwork } from './network.ts';
 import type { Degradation } from './plan.ts';
 
 export function describeRule(rule: {
@@ -70,13 +71,13 @@ export function findDegradations(
   return degradations;
 }
 
-export function findNetworkNotes(policy: Policy, network: Network): string[] {
-  const isReachable = (text: string): boolean =>
-    network === 'host' || (network === 'private' && LOOPBACK.has(text));
-  return policy.net
-    .filter(({ effect, text }) => effect === 'allow' && !isReachable(text) && !LOOPBACK.has(text))
-    .map(
-      (rule) =>
-        `${describeRule(rule)} is not reachable: only "*" (the host's network) and loopback can be granted`,
-    );
+/** Names and addresses that the policy grants, and that cannot be reached, or not by every program. */
+export function findDoorDegradations(
+  policy: Policy,
+  network: Network,
+  doors: DoorPlan | null,
+): Degradation[] {
+  if (network === 'host' || doors?.status === 'enforced') return [];
+  const reason = doors ? doors.reason : 'reaching hosts by name needs a network namespace';
+  return policy.net.filter(mayNeedDoor).map((rule) => ({ rule: describeRule(rule), reason }));
 }

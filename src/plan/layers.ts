@@ -28,6 +28,8 @@ function whyAbsent(layer: Layer, host: HostFacts): string | null {
       return host.seccomp.isAvailable ? null : host.seccomp.reason;
     case 'broker':
       return host.notify.isAvailable ? null : host.notify.reason;
+    case 'nft':
+      return host.nft.isAvailable ? null : host.nft.reason;
     case 'cgroup':
       return host.cgroup.version > 0 ? null : (host.cgroup.reason ?? 'no cgroup can be made');
     case 'rlimits':
@@ -49,6 +51,7 @@ function whyUnsupported(
   if (layer === 'broker' && !has.seccomp) return 'needs seccomp';
   if ((layer === 'mount' || layer === 'ipc' || layer === 'net') && !has.user && !isRoot)
     return 'needs a user namespace';
+  if (layer === 'nft' && !has.net) return 'needs a network namespace';
   // Its own /proc has to be mounted, or it would show the processes outside.
   if (layer === 'pid' && !has.mount) return 'needs a mount namespace';
   return null;

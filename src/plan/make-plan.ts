@@ -3,7 +3,8 @@ import { decide } from '../policy/decide.ts';
 import { isLiteral, unescapeLiteral } from '../policy/glob.ts';
 import type { Policy, Variables } from '../policy/policy.ts';
 import { planBrokerRules } from './broker.ts';
-import { describeRule, findDegradations, findNetworkNotes } from './degradations.ts';
+import { describeRule, findDegradations, findDoorDegradations } from './degradations.ts';
+import { addProxyVariables, type DoorPlan, planDoors, planResolver } from './doors.ts';
 import { type FileTree, isAtOrBelow } from './file-tree.ts';
 import { collectGrants, groupSystemRules, READ, WRITE } from './grants.ts';
 import { planLandlock } from './landlock.ts';
@@ -38,6 +39,8 @@ export interface Plan {
   readonly notes: readonly string[];
   readonly limits: LimitPlan;
   readonly network: Network;
+  /** Null when the policy names nothing to be reached, or there is no namespace to reach it from. */
+  readonly doors: DoorPlan | null;
 }
 
 /**
@@ -145,6 +148,7 @@ export function makePlan(input: PlanInput): Plan {
   const needs = findNeeds({ policy, grants, active, recording });
   const isRecorded = recording !== 'none' && active.has.broker;
   const network = planNetwork(policy, active);
+  const doors = planDoors(policy, { active, network, tree });
   const { has } = active;
   const hasWritableWorkspace = grants.some(
     ({ path, rights }) =>
@@ -180,8 +184,10 @@ export function makePlan(input: PlanInput): Plan {
         shmBytes: policy.limits.memoryBytes,
         ...findPinned(needs, policy, input, has.broker),
         proc: has.pid ? { pidMax: limits.pidMax, firstPid } : null,
+        files: doors ? planResolver(tree) : [],
       })
     : [];
+  const env = has.mount ? input.env : withoutGitConfig(input);
   const filter = has.seccomp
     ? planFilter(host.arch, { active, needs, network, plan: input })
     : null;
@@ -204,13 +210,15 @@ export function makePlan(input: PlanInput): Plan {
         isRecorded,
         isObserveOnly,
         isReadJudged: needs.isReadJudged && !isObserveOnly,
+        hasDoors: doors !== null,
+        isTransparent: doors?.isTransparent ?? false,
       },
       namespaces,
       uid: host.uid,
       gid: host.gid,
       parentPid: input.parentPid,
       argv: input.argv,
-      env: has.mount ? input.env : withoutGitConfig(input),
+      env: doors ? addProxyVariables(env, policy.env.set) : env,
       cwd: variables.cwd,
       scopedDir: variables.tmpdir,
       privateTmp: tmpPaths,
@@ -231,6 +239,7 @@ export function makePlan(input: PlanInput): Plan {
         : null,
       filter,
       brokerRules: has.broker && !isObserveOnly ? planBrokerRules({ policy, tree, system }) : [],
+      doorRanges: doors?.ranges ?? [],
       maxFiles: isObserveOnly ? 0 : (policy.limits.files ?? 0),
       firstPid: has.pid ? firstPid : 0,
       rlimits: limits.rlimits,
@@ -241,6 +250,7 @@ export function makePlan(input: PlanInput): Plan {
     layers: active.reports,
     degradations: [
       ...findDegradations(policy, needs, active, hasWritableWorkspace),
+      ...findDoorDegradations(policy, network, doors),
       ...limits.reports
         .filter(({ strength }) => strength === 'absent')
         .map(({ limit, how }) => ({ rule: `limit on ${limit}`, reason: how })),
@@ -250,7 +260,6 @@ export function makePlan(input: PlanInput): Plan {
         (rule) =>
           `${describeRule(rule)} is not granted: a link in a writable place leads it elsewhere`,
       ),
-      ...findNetworkNotes(policy, network),
       ...(filter?.isAttributeChangeRefused
         ? ['File permissions, owners and times cannot be changed without the broker and mount']
         : []),
@@ -260,5 +269,6 @@ export function makePlan(input: PlanInput): Plan {
     ],
     limits,
     network,
+    doors,
   };
 }

@@ -14,6 +14,7 @@ export const LAYERS = [
   'pid',
   'ipc',
   'net',
+  'nft',
   'cgroup',
   'rlimits',
 ] as const;
@@ -58,6 +59,8 @@ export type MountOp =
       /** Mode 1777, as /dev/shm has, instead of 0700. */
       readonly isShared: boolean;
     }
+  /** A file of our own in place of the host's. */
+  | { readonly kind: 'file'; readonly path: string; readonly text: string }
   | { readonly kind: 'symlink'; readonly path: string; readonly target: string }
   /** Its own processes only; process numbers stay below `pidMax` unless that is 0, and start at `firstPid` likewise. */
   | { readonly kind: 'proc'; readonly pidMax: number; readonly firstPid: number }
@@ -100,7 +103,11 @@ export type PlanFlag =
   /** Nothing is refused. */
   | 'isObserveOnly'
   /** Some reads that the kernel allows are refused by the broker. */
-  | 'isReadJudged';
+  | 'isReadJudged'
+  /** Doors to the network are opened, and handed over on descriptor 4. */
+  | 'hasDoors'
+  /** Connections to the ranges of the doors are led to one. */
+  | 'isTransparent';
 
 /** What is to be written down of a run: everything that changes something, or reads as well. */
 export type Recording = 'none' | 'effects' | 'all';
@@ -128,6 +135,8 @@ export interface LaunchPlan {
   readonly landlock: LandlockPlan | null;
   readonly filter: FilterRequest | null;
   readonly brokerRules: readonly BrokerRules[];
+  /** Addresses that lead to a door, in CIDR form. */
+  readonly doorRanges: readonly string[];
   readonly maxFiles: number;
   /** Where process numbers start, when they are given from a number of their own; else 0. */
   readonly firstPid: number;

@@ -24,6 +24,8 @@ export interface ViewOptions {
   readonly masked: readonly string[];
   /** Existing places that may be read but not written although something around them is writable. */
   readonly readOnly: readonly string[];
+  /** Files of our own, in place of the host's. */
+  readonly files: readonly (MountOp & { readonly kind: 'file' })[];
   /** Null without a pid namespace. */
   readonly proc: null | { readonly pidMax: number; readonly firstPid: number };
 }
@@ -137,6 +139,7 @@ export function planView(options: ViewOptions): MountOp[] {
     });
   for (const path of options.readOnly)
     ops.push({ kind: 'bind', source: path, path, isWritable: false, canExec: true });
+  ops.push(...options.files);
   for (const path of options.masked) ops.push({ kind: 'mask', path });
   // The name that TMPDIR gives still leads there.
   if (isAtOrBelow(tmpdir, '/tmp') && tmpdir !== '/tmp')

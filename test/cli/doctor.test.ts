@@ -26,6 +26,7 @@ const GUESS: HostFacts = {
   kernel: '6.12.0',
   uid: 1000,
   gid: 1000,
+  nft: { isAvailable: true },
   hasPidMax: false,
   landlockAbi: 0,
   seccomp: { isAvailable: true },

@@ -137,7 +137,7 @@ async function tellEnd(
     lines.push(
       `assay: ${result.damagedLines} lines of the report are damaged: not every refusal is known`,
     );
-  lines.push(...result.leftovers.map((text) => `assay: ${text}`));
+  lines.push(...[...result.doorProblems, ...result.leftovers].map((text) => `assay: ${text}`));
   if (result.refusals.length > 0) {
     const { makeRefusalHints } = await import('../refusal-hints.ts');
     lines.push(...makeRefusalHints(result, policy, variables));

@@ -63,6 +63,7 @@ export function seePath(plan: Plan, path: string): Sight {
     )
       continue;
     if (op.kind === 'hide') sight = { kind: 'hidden', canExec: false };
+    else if (op.kind === 'file') sight = { kind: 'read-only', canExec: false };
     else if (op.kind === 'mask') sight = { kind: 'masked', canExec: false };
     else if (op.kind === 'tmpfs' || op.source !== op.path)
       sight = { kind: 'private', canExec: true };

@@ -1,0 +1,165 @@
+import type { Socket as UdpSocket } from 'node:dgram';
+import type { Server, Socket } from 'node:net';
+import type { Doors, DoorService, ServeDoors } from '../egress/doors.ts';
+import type { LaunchPlan } from '../plan/plan.ts';
+import type { DoorHandle } from './door-channel.ts';
+
+export const DOOR_NAMES = ['proxy', 'dns', 'dnsTcp', 'transparent', 'transparent6'] as const;
+export type DoorName = (typeof DOOR_NAMES)[number];
+
+/** The doors that the helper opens for this plan. */
+export function expectDoors({ flags, doorRanges }: LaunchPlan): DoorName[] {
+  const hasIpv6 = doorRanges.some((range) => range.includes(':'));
+  return DOOR_NAMES.filter((name) => {
+    if (name === 'transparent6') return flags.isTransparent && hasIpv6;
+    return name !== 'transparent' || flags.isTransparent;
+  });
+}
+
+/** More than node's own choice: a burst of connections waits, and is not sent away. */
+const BACKLOG = 4096;
+const CLOSING_MS = 1000;
+
+export interface DoorKeeperOptions {
+  readonly expected: readonly DoorName[];
+  /** Without it nobody serves the doors: they are closed as they come, and connections are refused. */
+  readonly load: (() => Promise<ServeDoors>) | undefined;
+}
+
+/**
+ * Owns the doors of one run, from the moment that they come out of the namespace to the end of the run. Whatever goes
+ * wrong in serving them closes them, is told at the end, and leaves the run as it is: without a network.
+ */
+export class DoorKeeper {
+  readonly problems: string[] = [];
+  readonly #expected: readonly DoorName[];
+  readonly #load: DoorKeeperOptions['load'];
+  #serve: Promise<ServeDoors | undefined> | undefined;
+  readonly #handles = new Map<string, DoorHandle>();
+  readonly #connections = new Set<Socket>();
+  #servers: (Server | UdpSocket)[] = [];
+  #service: DoorService | undefined;
+  #isClosed = false;
+  readonly #onCrash = (error: unknown): void => this.#fail(error);
+
+  constructor({ expected, load }: DoorKeeperOptions) {
+    this.#expected = expected;
+    this.#load = load;
+    // Serving is all callbacks: what one of them throws ends up here, and nowhere else.
+    process.on('uncaughtException', this.#onCrash);
+    process.on('unhandledRejection', this.#onCrash);
+  }
+
+  /** Loads what serves them, while the helper makes them. */
+  prepare(): void {
+    this.#serve = Promise.resolve(this.#load?.()).catch((error: unknown) => {
+      this.#fail(error);
+      return undefined;
+    });
+  }
+
+  take(name: string, handle: DoorHandle): void {
+    if (this.#isClosed || this.#handles.has(name)) {
+      handle.close();
+      return;
+    }
+    this.#handles.set(name, handle);
+    if (this.#expected.every((one) => this.#handles.has(one))) void this.#open();
+  }
+
+  /** The run has ended. */
+  async close(): Promise<void> {
+    this.#closeDoors();
+    try {
+      await Promise.race([this.#service?.close(), waitUnreferenced(CLOSING_MS)]);
+    } catch (error) {
+      this.#note(error);
+    }
+    process.off('uncaughtException', this.#onCrash);
+    process.off('unhandledRejection', this.#onCrash);
+  }
+
+  async #open(): Promise<void> {
+    const serve = await this.#serve;
+    if (this.#isClosed) return;
+    if (!serve) return this.#closeDoors();
+    try {
+      this.#service = serve(this.#makeDoors());
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #makeDoors(): Doors {
+    const transparent = (['transparent', 'transparent6'] as const).filter((name) =>
+      this.#handles.has(name),
+    );
+    return {
+      proxy: this.#listen('proxy'),
+      transparent: transparent.map((name) => this.#listen(name)),
+      dns: this.#receive('dns'),
+      dnsTcp: this.#listen('dnsTcp'),
+    };
+  }
+
+  #take(name: DoorName): DoorHandle {
+    const handle = this.#handles.get(name);
+    if (!handle) throw new Error(`the door ${name} did not come`);
+    this.#handles.delete(name);
+    return handle;
+  }
+
+  #listen(name: DoorName): Server {
+    const { createServer } = process.getBuiltinModule('node:net');
+    const server = createServer({ allowHalfOpen: true, noDelay: true });
+    this.#servers.push(server);
+    server.on('error', (error) => this.#fail(error));
+    server.on('connection', (socket) => {
+      this.#connections.add(socket);
+      socket.once('close', () => this.#connections.delete(socket));
+    });
+    return server.listen(this.#take(name), BACKLOG);
+  }
+
+  #receive(name: DoorName): UdpSocket {
+    const { createSocket } = process.getBuiltinModule('node:dgram');
+    const socket = createSocket('udp4');
+    this.#servers.push(socket);
+    socket.on('error', (error) => this.#fail(error));
+    // Its type does not say so, but this is how node hands on the sockets of its own processes.
+    (socket.bind as (handle: DoorHandle) => void)(this.#take(name));
+    return socket;
+  }
+
+  #fail(error: unknown): void {
+    this.#note(error);
+    this.#closeDoors();
+  }
+
+  #note(error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error);
+    if (this.problems.length < 10)
+      this.problems.push(`the doors to the network broke down: ${why}`);
+  }
+
+  #closeDoors(): void {
+    this.#isClosed = true;
+    for (const handle of this.#handles.values()) handle.close();
+    this.#handles.clear();
+    for (const server of this.#servers) {
+      try {
+        server.close();
+      } catch {
+        // it never came to listen
+      }
+    }
+    this.#servers = [];
+    for (const socket of this.#connections) socket.destroy();
+  }
+}
+
+async function waitUnreferenced(ms: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}
