@@ -59,6 +59,7 @@ const hostile = compareDrafts(
   ],
 );
 const UNPRINTABLE =
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
 /** The text without its code spans, as CommonMark reads them. */

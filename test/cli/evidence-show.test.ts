@@ -90,6 +90,7 @@ describe('evidence show', () => {
 
   it('prints no control character of a name', () => {
     const { stdout } = show(bundle);
+    // oxlint-disable-next-line no-control-regex -- they are what is looked for
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     expect(stdout).toContain('\\u001b[2J\\u202e');
     expect(show(bundle, '--json').stdout).not.toMatch(/[\u007f-\u009f\u202e]/);

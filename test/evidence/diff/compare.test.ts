@@ -460,8 +460,9 @@ describe('compareBundles()', () => {
 
   it('counts loopback as a host where it is that of the machine', () => {
     const before = [started({ network: 'host' })];
-    const { counts } = compareDrafts(before, [...before, network('connect', 'tcp:127.0.0.1:80')]);
-    expect(counts).toEqual({ 'new-host': 1, 'new-endpoint': 1 });
+    const uses = [network('connect', 'tcp:127.0.0.1:80'), network('bind', 'tcp:0.0.0.0:80')];
+    const { counts } = compareDrafts(before, [...before, ...uses]);
+    expect(counts).toEqual({ 'new-host': 2, 'new-endpoint': 2 });
   });
 
   it('keeps apart what another separator would join', () => {
