@@ -31,16 +31,20 @@ function fractionBits(value: number): number {
 
 const CONSTANTS = makeConstants();
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+const ENCODER = new TextEncoder();
+
 export class Sha256 {
   readonly #state = CONSTANTS.start.slice();
   readonly #schedule = new Int32Array(64);
-  readonly #rest = new Uint8Array(BLOCK);
-  readonly #encoder = new TextEncoder();
+  /** What is left of the last block, with room for the padding. */
+  readonly #rest = new Uint8Array(2 * BLOCK);
   #restLength = 0;
   #totalBytes = 0;
 
   update(content: string | Uint8Array): this {
-    const bytes = typeof content === 'string' ? this.#encoder.encode(content) : content;
+    const bytes = typeof content === 'string' ? ENCODER.encode(content) : content;
     this.#totalBytes += bytes.length;
     let at = 0;
     if (this.#restLength > 0) {
@@ -52,22 +56,29 @@ export class Sha256 {
       this.#restLength = 0;
     }
     for (; at + BLOCK <= bytes.length; at += BLOCK) this.#addBlock(bytes, at);
-    this.#rest.set(bytes.subarray(at));
+    if (at < bytes.length) this.#rest.set(bytes.subarray(at));
     this.#restLength = bytes.length - at;
     return this;
   }
 
-  /** In lower-case hex. Nothing may be added afterwards. */
+  /** In lower-case hex; then it is as new. */
   digest(_encoding: 'hex'): string {
+    const rest = this.#rest;
     const total = this.#totalBytes;
-    const padding = new Uint8Array(this.#restLength < 56 ? BLOCK : 2 * BLOCK);
-    padding.set(this.#rest.subarray(0, this.#restLength));
-    padding[this.#restLength] = 0x80;
-    const view = new DataView(padding.buffer);
-    view.setUint32(padding.length - 8, Math.floor(total / 2 ** 29));
-    view.setUint32(padding.length - 4, (total * 8) % 2 ** 32);
-    for (let at = 0; at < padding.length; at += BLOCK) this.#addBlock(padding, at);
-    return Array.from(this.#state, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
+    const end = this.#restLength < 56 ? BLOCK : 2 * BLOCK;
+    rest.fill(0, this.#restLength, end);
+    rest[this.#restLength] = 0x80;
+    // The length in bits: numbers are exact beyond any archive.
+    writeWord(rest, end - 8, Math.floor(total / 2 ** 29));
+    writeWord(rest, end - 4, (total * 8) % 2 ** 32);
+    for (let at = 0; at < end; at += BLOCK) this.#addBlock(rest, at);
+    let hex = '';
+    for (const word of this.#state)
+      hex += byteHex(word >>> 24) + byteHex(word >>> 16) + byteHex(word >>> 8) + byteHex(word);
+    this.#state.set(CONSTANTS.start);
+    this.#restLength = 0;
+    this.#totalBytes = 0;
+    return hex;
   }
 
   /** The hot part: plain locals, and no look-up that could miss. */
@@ -83,9 +94,20 @@ interface Block {
   readonly from: number;
 }
 
+function byteHex(byte: number): string {
+  return HEX[byte & 0xff] as string;
+}
+
+function writeWord(bytes: Uint8Array, from: number, word: number): void {
+  for (let i = 0; i < 4; i += 1) bytes[from + i] = word >>> (24 - 8 * i);
+}
+
+function at(words: Int32Array, index: number): number {
+  return words[index] as number;
+}
+
 function compress({ state, w, bytes, from }: Block): void {
   const { rounds } = CONSTANTS;
-  const at = (words: Int32Array, index: number): number => words[index] as number;
   for (let i = 0, j = from; i < 16; i += 1, j += 4)
     w[i] =
       ((bytes[j] as number) << 24) |
