@@ -21,7 +21,7 @@ class FileSpool implements EventSpool {
   }
 
   *read(): Iterable<Uint8Array> {
-    for (let at = 0; ; ) {
+    for (let at = 0; ;) {
       const chunk = Buffer.alloc(CHUNK_BYTES);
       const length = readSync(this.#fd, chunk, 0, CHUNK_BYTES, at);
       if (length === 0) return;
