@@ -2,7 +2,7 @@ import { canonicalJson } from '../../core/canonical-json.ts';
 import { EVENTS_NAME, type BundleEvent, type BundleManifest } from './bundle.ts';
 import { BundleError, type BundleCode, type BundlePlace } from './bundle-error.ts';
 import { makeHasher, writeContent } from './content-hash.ts';
-import { EventWriter } from './event-text.ts';
+import { EventText } from './event-text.ts';
 import { decodeText, isSorted, refuseLooseJson } from './json-check.ts';
 import type { BundleLimits } from './limits.ts';
 import {
@@ -62,7 +62,7 @@ export class EventCheck {
   readonly #limits: BundleLimits;
   readonly #isOurs: boolean;
   readonly #hash = makeHasher();
-  readonly #writer = new EventWriter();
+  readonly #text = new EventText();
   #count = 0;
   #source: string | undefined;
 
@@ -138,7 +138,7 @@ export class EventCheck {
     const event = value as BundleEvent;
     if (!isSorted(event.data, this.#limits, 2)) return undefined;
     const dataText = JSON.stringify(event.data);
-    return this.#writer.write(event, dataText) === text ? { event, dataText } : undefined;
+    return this.#text.write(event, dataText) === text ? { event, dataText } : undefined;
   }
 
   #checkShape(value: unknown): void {

@@ -13,7 +13,6 @@ import {
 import { BundleError } from './bundle-error.ts';
 import { computeSeal, HASH_PREFIX, makeHasher, writeContent } from './content-hash.ts';
 import type { ManifestIdentity } from './content-hash.ts';
-import { EventWriter } from './event-text.ts';
 import { PLAIN_GZIP_HEADER } from './gzip-reader.ts';
 import { BUNDLE_LIMITS } from './limits.ts';
 import { SandboxCheck } from './sandbox-check.ts';
@@ -141,7 +140,6 @@ function makeEventFinisher(
   given: Partial<Envelope> = {},
 ): EventFinisher {
   const hash = makeHasher();
-  const writer = new EventWriter();
   const envelope: Envelope = {
     source: BUNDLE_SOURCE,
     assayproducer: producer.name,
@@ -165,9 +163,8 @@ function makeEventFinisher(
       assayseq: seq,
       assaycontenthash: '',
     } satisfies BundleEvent);
-    const dataText = canonicalJson(event.data);
-    event.assaycontenthash = hash(writeContent(event, dataText));
-    const text = writer.write(event, dataText);
+    event.assaycontenthash = hash(writeContent(event, canonicalJson(event.data)));
+    const text = canonicalJson(event);
     if (Buffer.byteLength(text) > BUNDLE_LIMITS.lineBytes)
       throw new BundleError('LimitLineBytes', 'An event is too long', {
         member: EVENTS_NAME,

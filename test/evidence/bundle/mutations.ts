@@ -195,7 +195,7 @@ function mutateValues(good: Buffer, dice: Dice): Buffer {
       () => mutateValue(events[at], dice),
       () => mutateValue(contents.manifest, dice),
       () => void events.splice(at, 1),
-      () => void events.splice(at, 0, structuredClone(dice.pick(events))),
+      () => void events.splice(at, 0, structuredClone(dice.pick(events) ?? {})),
       () => void events.splice(dice.roll(events.length), 0, ...events.splice(at, 1)),
     ];
     dice.pick(changes)();
@@ -210,8 +210,8 @@ function mutateValues(good: Buffer, dice: Dice): Buffer {
 }
 
 function mutateValue(value: Json, dice: Dice): void {
-  const names = Object.keys(value);
-  const name = dice.pick(names);
+  // All events may be gone by now.
+  const name = dice.pick(Object.keys(value ?? {}));
   if (name === undefined) return;
   const member: Json = value[name];
   if (typeof member === 'object' && member !== null && dice.roll(4) > 0) mutateValue(member, dice);
