@@ -106,7 +106,7 @@ describe('the text', () => {
         finished({ exit_code: 1 }),
         coverage(
           {
-            files: 'partial',
+            reads: 'partial',
             changes: 'complete',
             programs: 'complete',
             network: 'complete',

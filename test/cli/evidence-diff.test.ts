@@ -23,7 +23,7 @@ const BUNDLES: Readonly<Record<string, RunDraft>> = {
     facts: [file('write', '${CWD}/out')],
     coverage: coverage(
       {
-        files: 'partial',
+        reads: 'partial',
         changes: 'complete',
         programs: 'complete',
         network: 'absent',

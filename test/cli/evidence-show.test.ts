@@ -232,6 +232,18 @@ describe('evidence show', () => {
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('assay-show-'))).toEqual(before);
   });
 
+  it('loses nothing to a reader that takes its time', async () => {
+    const many = join(place, 'slow.tar.gz');
+    const facts = Array.from({ length: 2000 }, (_, at) => file('read', `\${CWD}/f${at}`));
+    writeFileSync(many, await makeBundle({ facts }));
+    const script = '"$0" evidence show "$1" --json | (sleep 0.5; cat)';
+    const { stdout } = spawnSync('bash', ['-c', script, ASSAY, many], {
+      encoding: 'utf8',
+      maxBuffer: 1 << 26,
+    });
+    expect((JSON.parse(stdout) as { events: unknown[] }).events).toHaveLength(2011);
+  });
+
   it('ends quietly when its reader has seen enough', async () => {
     const many = join(place, 'many.tar.gz');
     const facts = Array.from({ length: 5000 }, (_, at) => file('read', `\${CWD}/f${at}`));

@@ -18,12 +18,13 @@ export const GATE_KINDS: readonly GateKind[] = [...(Object.keys(KINDS) as Kind[]
 const SURFACES: Readonly<Partial<Record<GateKind, readonly string[]>>> = {
   'new-host': ['network'],
   'new-endpoint': ['network'],
-  'new-write-outside': ['files', 'changes'],
-  'new-write-config': ['files', 'changes'],
+  'new-write-outside': ['changes'],
+  'new-write-config': ['changes'],
   'new-program': ['programs'],
   'changed-program': ['programs'],
-  'new-denial': ['files', 'programs', 'network'],
-  any: ['files', 'changes', 'programs', 'network'],
+  'new-denial': ['reads', 'changes', 'programs', 'network'],
+  'new-environment': ['environment'],
+  any: ['reads', 'changes', 'programs', 'network', 'environment'],
 };
 
 export function applyGate(comparison: Comparison, failOn: readonly GateKind[]): Gate {

@@ -280,35 +280,35 @@ const ROWS: readonly Row[] = [
 
   [
     'less coverage',
-    [coverage({ files: 'complete' })],
-    [coverage({ files: 'partial' }, 'dropped')],
+    [coverage({ reads: 'complete' })],
+    [coverage({ reads: 'partial' }, 'dropped')],
     ['coverage-loss'],
     'changed',
   ],
   [
     'more coverage',
-    [coverage({ files: 'partial' }, 'dropped')],
-    [coverage({ files: 'complete' })],
+    [coverage({ reads: 'partial' }, 'dropped')],
+    [coverage({ reads: 'complete' })],
     [],
     'changed',
   ],
   [
     'the same with one more gap',
-    [coverage({ files: 'partial' })],
-    [coverage({ files: 'partial' }, 'dropped')],
+    [coverage({ reads: 'partial' })],
+    [coverage({ reads: 'partial' }, 'dropped')],
     ['coverage-loss'],
     'changed',
   ],
   [
     'the same with one gap less',
-    [coverage({ files: 'partial' }, 'dropped')],
-    [coverage({ files: 'partial' })],
+    [coverage({ reads: 'partial' }, 'dropped')],
+    [coverage({ reads: 'partial' })],
     [],
     'changed',
   ],
   [
     'a surface that is not spoken of',
-    [coverage({ files: 'complete' })],
+    [coverage({ reads: 'complete' })],
     [],
     ['coverage-loss'],
     'gone',
@@ -485,7 +485,7 @@ describe('the doubts of a comparison', () => {
   });
 
   it('name what was not watched, and where', () => {
-    const partial = coverage({ files: 'complete', network: 'absent' }, 'no broker');
+    const partial = coverage({ reads: 'complete', network: 'absent' }, 'no broker');
     expect(compareDrafts([WATCHED], [partial]).doubts).toEqual([
       'network of the candidate: absent (no broker)',
     ]);
@@ -518,13 +518,18 @@ describe('a policy', () => {
 
   it('is read whether rules stand by their effect or by their key', () => {
     const rules = (...list: object[]): unknown => ({ fs: list });
-    const allow = { effect: 'allow', rights: ['read', 'write'], pattern: '${CWD}' };
+    const allow = {
+      effect: 'allow',
+      key: 'fs.write',
+      rights: ['read', 'write'],
+      pattern: '${CWD}',
+    };
     const deny = { effect: 'deny', rights: ['read'], pattern: '${HOME}/.ssh' };
     const { differences } = compareDrafts([policy(rules(deny), 'a')], [policy(rules(allow), 'b')]);
     expect(differences.map(({ subject, kinds }) => [subject, kinds])).toEqual([
       ['digest', digest],
-      ['fs: allow read+write ${CWD}', weaker],
-      ['fs: deny read ${HOME}/.ssh', weaker],
+      ['fs.deny: ${HOME}/.ssh (read)', weaker],
+      ['fs.write: ${CWD} (read, write)', weaker],
     ]);
   });
 });
