@@ -241,7 +241,7 @@ describe('evidence show', () => {
       encoding: 'utf8',
       maxBuffer: 1 << 26,
     });
-    expect((JSON.parse(stdout) as { events: unknown[] }).events).toHaveLength(2011);
+    expect((JSON.parse(stdout) as { events: unknown[] }).events).toHaveLength(2009);
   });
 
   it('ends quietly when its reader has seen enough', async () => {

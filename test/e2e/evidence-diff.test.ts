@@ -24,8 +24,11 @@ describeForEachPerson('two runs', (person) => {
     const outcome = await runAssay({
       place,
       flags: [
-        ...['--preset', 'coding-agent', '--allow-write', shared, '--deny', `${place.work}/secret`],
-        ...['--quiet', '--bundle', `${out}/${name}.tar.gz`],
+        '--preset=coding-agent',
+        `--allow-write=${shared}`,
+        `--deny=${place.work}/secret`,
+        '--quiet',
+        `--bundle=${out}/${name}.tar.gz`,
       ],
       command: ['/bin/sh', script],
     });
