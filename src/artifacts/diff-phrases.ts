@@ -76,7 +76,7 @@ function describeOld(old: Facet, now: Facet, show: ShowName): string {
 /** Those that differ in the program alone are said together. */
 function listFacets(group: Group, facets: readonly Facet[], show: ShowName): string {
   const merged = new Map<string, { facet: Facet; programs: string[] }>();
-  for (const facet of facets) {
+  for (const facet of group === 'programs' ? sortUses(facets) : facets) {
     const { program, ...rest } = facet;
     const key = JSON.stringify(rest);
     const known = merged.get(key);
@@ -89,6 +89,15 @@ function listFacets(group: Group, facets: readonly Facet[], show: ShowName): str
   const shown = phrases.slice(0, MAX_PHRASES).filter(Boolean).join('; ');
   const more = phrases.length - MAX_PHRASES;
   return more > 0 ? `${shown}; and ${more} more` : shown;
+}
+
+/** What ran, then its image; that it was executed goes without saying. */
+function sortUses(facets: readonly Facet[]): readonly Facet[] {
+  const parents = new Set(facets.flatMap(({ op, program }) => (op === 'run' ? [program] : [])));
+  const isSaid = ({ op, outcome, program }: Facet): boolean =>
+    op === 'exec' && outcome === 'ok' && parents.has(program);
+  const rankOf = ({ op = '' }: Facet): number => ['run', 'image', 'exec'].indexOf(op);
+  return facets.filter((facet) => !isSaid(facet)).sort((a, b) => rankOf(a) - rankOf(b));
 }
 
 function describeFacet(
@@ -115,7 +124,7 @@ function describeOperation(facet: Facet, show: ShowName, programs: readonly stri
   const parts = [nameOperation(op, show)];
   if (type !== undefined) parts.push(show(type));
   if (target !== undefined) parts.push(`${op === 'run' ? 'with the script' : '→'} ${show(target)}`);
-  if (rule === undefined && outcome !== 'ok') parts.push(show(outcome));
+  if (rule === undefined && outcome !== 'ok' && outcome !== '*') parts.push(show(outcome));
   if (by !== '') parts.push(`by ${by}`);
   if (digest !== undefined) parts.push(`(${shorten(digest)})`);
   if (rule !== undefined)
