@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { AtomicFile } from '../../artifacts/atomic-file.ts';
 import { writeViewHtml } from '../../artifacts/view-html.ts';
 import { AssayError } from '../../core/errors.ts';
@@ -27,6 +27,9 @@ export async function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>
 async function readArchive(
   path: string,
 ): Promise<{ archive: Uint8Array; manifest: BundleManifest }> {
+  // Said before anything is read, where that is known; what is wrong with the file itself, scanBundle() says.
+  const size = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false })?.size;
+  if (size !== undefined && size > MAX_BYTES) throw refuseSize(path);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   const { manifest } = await scanBundle(path, {
