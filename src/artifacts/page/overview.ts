@@ -116,7 +116,7 @@ function describeTimes({ rows }: RunModel): string {
   const start = new Date(first)
     .toISOString()
     .replace('T', ' ')
-    .replace(/\.\d+Z$/, ' UTC');
+    .replace(/:\d\d\.\d+Z$/, ' UTC');
   return last > first ? `${start}, ${formatDuration(last - first)}` : start;
 }
 

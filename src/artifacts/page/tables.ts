@@ -1,6 +1,6 @@
 import { make, makePill } from './elements.ts';
 import { asList, asObject, asText, asTexts, type Row, type RunModel } from './model.ts';
-import { showName, showPath, splitPath, toVisible, toVisibleLines } from './names.ts';
+import { showName, showPath, splitPath, toVisible } from './names.ts';
 import { growList, makeEmpty, makeSection, makeTable } from './sections.ts';
 
 const OUTCOME_TONES = { ok: 'good', failed: 'plain', refused: 'bad', none: 'plain' } as const;
@@ -221,36 +221,6 @@ export function makeCoverage(model: RunModel): HTMLElement {
 
 function spellClaim(claim: string): string {
   return /^[a-z_]+$/.test(claim) ? claim.replaceAll('_', ' ') : claim;
-}
-
-export function makePolicy(model: RunModel): HTMLElement {
-  const { policy } = model;
-  if (!policy)
-    return makeSection({ id: 'policy', title: 'Policy' }, [
-      makeEmpty('No policy is in this bundle.'),
-    ]);
-  return makeSection(
-    {
-      id: 'policy',
-      title: 'Policy',
-      note: 'Everything that was in force, presets and flags included.',
-    },
-    [
-      make('dl', { class: 'facts' }, [
-        make('div', {}, [
-          make('dt', {}, ['Name']),
-          make('dd', {}, [showName(asText(policy.name))]),
-        ]),
-        make('div', {}, [
-          make('dt', {}, ['Digest']),
-          make('dd', {}, [showName(asText(policy.digest))]),
-        ]),
-      ]),
-      make('pre', { class: 'json', tabindex: '0', 'aria-label': 'The policy as JSON' }, [
-        toVisibleLines(JSON.stringify(policy.policy ?? null, null, 2)),
-      ]),
-    ],
-  );
 }
 
 export function makeEnvironment(model: RunModel): HTMLElement {

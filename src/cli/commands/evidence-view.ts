@@ -27,9 +27,7 @@ export async function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>
 async function readArchive(
   path: string,
 ): Promise<{ archive: Uint8Array; manifest: BundleManifest }> {
-  // Said before anything is read, where that is known; what is wrong with the file itself, scanBundle() says.
-  const size = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false })?.size;
-  if (size !== undefined && size > MAX_BYTES) throw refuseSize(path);
+  if (sizeOf(path) > MAX_BYTES) throw refuseSize(path);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   const { manifest } = await scanBundle(path, {
@@ -40,6 +38,15 @@ async function readArchive(
     },
   });
   return { archive: Buffer.concat(chunks), manifest };
+}
+
+/** As far as it is known before anything is read; what is wrong with the file, scanBundle() says. */
+function sizeOf(path: string): number {
+  try {
+    return path === '-' ? 0 : statSync(path).size;
+  } catch {
+    return 0;
+  }
 }
 
 function refuseSize(path: string): AssayError {
