@@ -453,6 +453,7 @@ const CASES: readonly Case[] = [
       fs('read', '${CWD}/.env.example'),
       fs('read', '${CWD}/env'),
       fs('create', '${CWD}/.env.local'),
+      fs('read', '${CWD}/.env.local'),
     ],
     place: '.env.local',
   },

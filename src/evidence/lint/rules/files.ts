@@ -45,6 +45,7 @@ const WRITE_OPS: ReadonlySet<string> = new Set([
 const HARMLESS_OPS: ReadonlySet<string> = new Set(['mkdir', 'rmdir', 'utimes']);
 /** Whoever gives a file another name can read it by that. */
 const REACHING_OPS: ReadonlySet<string> = new Set(['read', 'access', 'link', 'rename']);
+const MAX_OWN = 10_000;
 const NOT_THERE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
 
 /** One operation on one file. */
@@ -76,6 +77,8 @@ class FileCheck implements Check {
   readonly #report: Report;
   readonly #isSandbox: boolean;
   readonly #protected = makeProtectedPaths();
+  /** Named like secrets, and made by the run. */
+  readonly #own = new Set<string>();
 
   constructor(report: Report, { isSandbox }: BundleContext) {
     this.#report = report;
@@ -112,7 +115,8 @@ class FileCheck implements Check {
   #judge(touch: Touch): void {
     const { op, refusedBy } = touch;
     const isWrite = WRITE_OPS.has(op);
-    const isKnown = this.#judgeSecret(touch) || (isWrite && this.#judgeConfiguration(touch));
+    const isSecret = this.#judgeSecret(touch);
+    const isKnown = (isWrite && this.#judgeConfiguration(touch)) || isSecret;
     if (isWrite) this.#judgeOutside(touch);
     if (isKnown || refusedBy === undefined) return;
     if (op === 'read') this.#add(READ_REFUSED, areaOf(touch.path), 'read', touch);
@@ -123,9 +127,12 @@ class FileCheck implements Check {
   /** Whether it is about a secret. */
   #judgeSecret(touch: Touch): boolean {
     const { op, path, outcome, refusedBy } = touch;
-    if (!REACHING_OPS.has(op)) return false;
+    if (!REACHING_OPS.has(op) && op !== 'create') return false;
     const secret = findSecretPath(path);
     if (secret === undefined || placeOfPath(path, this.#isSandbox) === 'private') return false;
+    // What the run has made is no secret from it. Creating comes before reading in a bundle.
+    if (op === 'create' && outcome === 'ok' && this.#own.size < MAX_OWN) this.#own.add(path);
+    if (op === 'create' || this.#own.has(path)) return false;
     if (outcome === 'ok') this.#add(SECRET_READ, secret, 'read', touch);
     else if (refusedBy !== undefined || !NOT_THERE.has(outcome))
       this.#add(SECRET_REFUSED, secret, 'read', touch);
