@@ -337,6 +337,18 @@ const CASES: readonly Case[] = [
     missOptions: { isSandbox: false },
   },
   {
+    rule: 'ASSAY-CTL-012',
+    what: 'a connection that did not come about',
+    events: [net('tcp:192.0.2.1:443', { outcome: 'ENETUNREACH' })],
+    nearMiss: [
+      net('tcp:192.0.2.1:443'),
+      net('tcp:127.0.0.1:443', { outcome: 'ECONNREFUSED' }),
+      net('unix:/run/x', { outcome: 'ENOENT' }),
+      net('tcp:192.0.2.1:443', { outcome: 'EACCES', refused_by: '' }),
+      net('tcp:192.0.2.1:443', { op: 'bind', outcome: 'EADDRINUSE' }),
+    ],
+  },
+  {
     rule: 'ASSAY-CTL-004',
     what: 'loopback of the host',
     events: [started({ network: 'host' }), net('tcp:127.0.0.1:5432')],
