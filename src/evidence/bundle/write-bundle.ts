@@ -163,8 +163,9 @@ function makeEventFinisher(
       assayseq: seq,
       assaycontenthash: '',
     } satisfies BundleEvent);
-    event.assaycontenthash = hash(writeContent(event, canonicalJson(event.data)));
-    const text = canonicalJson(event);
+    const dataText = canonicalJson(event.data);
+    event.assaycontenthash = hash(writeContent(event, dataText));
+    const text = writeEvent(event, dataText);
     if (Buffer.byteLength(text) > BUNDLE_LIMITS.lineBytes)
       throw new BundleError('LimitLineBytes', 'An event is too long', {
         member: EVENTS_NAME,
@@ -172,6 +173,16 @@ function makeEventFinisher(
       });
     return { event, text };
   };
+}
+
+/** The canonical JSON of an event of which the data, which is most of it, is written already. */
+function writeEvent(event: BundleEvent, dataText: string): string {
+  let text = '';
+  for (const name of Object.keys(event).sort() as (keyof BundleEvent)[]) {
+    const member = name === 'data' ? dataText : canonicalJson(event[name]);
+    text += `${text === '' ? '{' : ','}"${name}":${member}`;
+  }
+  return `${text}}`;
 }
 
 /** Canonical JSON has no undefined. */
