@@ -270,9 +270,16 @@ const CASES: readonly Case[] = [
     events: [fs('create', '${CWD}/.git/hooks/post-checkout')],
     nearMiss: [
       fs('create', '${CWD}/.git/hooks/post-checkout.sample'),
+      fs('meta', '${CWD}/.git/hooks/post-checkout'),
       fs('mkdir', '${CWD}/.git/hooks'),
     ],
     place: '*.git/hooks',
+  },
+  {
+    rule: 'ASSAY-CTL-001',
+    what: 'a hook that is to run from now on',
+    events: [fs('chmod+x', '${CWD}/.git/hooks/post-checkout')],
+    nearMiss: [fs('chmod+x', '${CWD}/hooks/post-checkout')],
   },
   {
     rule: 'ASSAY-CTL-001',
@@ -464,8 +471,9 @@ const CASES: readonly Case[] = [
     nearMiss: [
       fs('read', '${CWD}/.env.example'),
       fs('read', '${CWD}/env'),
-      fs('create', '${CWD}/.env.local'),
       fs('read', '${CWD}/.env.local'),
+      fs('write', '${CWD}/.env.local'),
+      changed('created', '${CWD}/.env.local'),
     ],
     place: '.env.local',
   },
