@@ -18,10 +18,11 @@ const EFFECT_TONES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Everything that was in force: rules by what they do, and the whole as it stands in the bundle. */
-export function makePolicy({ policy }: RunModel): HTMLElement {
+export function makePolicy(model: RunModel): HTMLElement {
+  const { policy } = model;
   if (!policy)
     return makeSection({ id: 'policy', title: 'Policy' }, [
-      makeEmpty('No policy is in this bundle.'),
+      makeEmpty(model, 'No policy is in this bundle.'),
     ]);
   const groups = groupRules(asObject(policy.policy));
   return makeSection(

@@ -38,7 +38,7 @@ export function makeNetwork(model: RunModel): HTMLElement {
     },
     [
       rows.length === 0
-        ? makeEmpty('No connection or socket is in this bundle.')
+        ? makeEmpty(model, 'No connection or socket is in this bundle.')
         : makeTable({
             caption: 'Connections and sockets',
             columns: ['Endpoint', 'Operation', 'Outcome', 'Program', 'Rule'],
@@ -71,7 +71,7 @@ export function makeRefusals(model: RunModel): HTMLElement {
     },
     [
       rows.length === 0
-        ? makeEmpty('No refusal is in this bundle.')
+        ? makeEmpty(model, 'No refusal is in this bundle.')
         : makeTable({
             caption: 'Refused attempts',
             columns: ['Operation', 'What', 'Program', 'Rule', 'Answer'],
@@ -118,7 +118,7 @@ export function makeChanges(model: RunModel): HTMLElement {
             { class: 'columns' },
             Array.from(groups, ([name, paths]) => makeChangeGroup(name, paths)),
           )
-        : makeEmpty('No change is in this bundle.'),
+        : makeEmpty(model, 'No change is in this bundle.'),
     ],
   );
 }
@@ -173,6 +173,7 @@ export function makeCoverage(model: RunModel): HTMLElement {
     [
       surfaces.length === 0
         ? makeEmpty(
+            model,
             'This bundle does not say what was watched: what is not in it may still have happened.',
           )
         : makeTable({
@@ -236,7 +237,7 @@ export function makeEnvironment(model: RunModel): HTMLElement {
           makeNameGroup('Passed', asTexts(environment.passed)),
           makeNameGroup('Removed', asTexts(environment.removed)),
         ]
-      : [makeEmpty('No environment is in this bundle.')],
+      : [makeEmpty(model, 'No environment is in this bundle.')],
   );
 }
 

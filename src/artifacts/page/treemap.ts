@@ -3,7 +3,7 @@ import { draw, make, makeButton } from './elements.ts';
 import { type FileNode, listChildren, makeFileTree, nameInside, skipSingle } from './file-tree.ts';
 import type { Row } from './model.ts';
 import { showName, toVisible } from './names.ts';
-import { formatCount, makeEmpty } from './sections.ts';
+import { formatCount } from './sections.ts';
 import { type Box, squarify } from './squarify.ts';
 import { inset, writeLabel } from './treemap-shapes.ts';
 
@@ -188,7 +188,9 @@ export class Treemap {
     const height = Math.round(Math.min(Math.max(width * 0.45, 260), 460));
     const all = this.#listShown(this.#node);
     if (all.length === 0) {
-      this.#canvas.replaceChildren(makeEmpty('No file of this kind was touched.'));
+      this.#canvas.replaceChildren(
+        make('p', { class: 'empty' }, ['There is no such file to show.']),
+      );
       return;
     }
     const nodes = all.slice(0, MAX_CELLS);
