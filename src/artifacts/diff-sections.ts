@@ -1,4 +1,3 @@
-import { isAboutRun } from '../evidence/diff/compare.ts';
 import type { Group, JudgedDifference, Kind } from '../evidence/diff/difference.ts';
 import { describeDifference, type ShowName } from './diff-phrases.ts';
 
@@ -97,14 +96,6 @@ export function makeSections(
     const isGrave = first.kinds[0] !== undefined && GRAVE.has(first.kinds[0]);
     return [{ title, isGrave, count: own.length, lines }];
   });
-}
-
-/** What the machine has read is counted apart. */
-export function countWords(differences: readonly JudgedDifference[]): string {
-  const about = differences.filter(isAboutRun).length;
-  const system = differences.length - about;
-  const words = about === 0 ? 'No differences' : `${about} difference${about === 1 ? '' : 's'}`;
-  return system > 0 ? `${words}, and ${system} in the system files read` : words;
 }
 
 function titleOf({ kinds: [kind], group }: JudgedDifference): string {

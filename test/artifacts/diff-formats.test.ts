@@ -190,6 +190,14 @@ describe('the Markdown', () => {
     expect(text).toContain('⚠️ New egress (3000)');
   });
 
+  it('says how the gate went without repeating what a bundle says', () => {
+    const odd = coverage({ network: '<b>@all' });
+    const comparison = compareDrafts([odd], [odd]);
+    expect(applyGate(comparison, ['new-host']).warnings).toEqual([
+      'the coverage of network is not known',
+    ]);
+  });
+
   it('says how the gate went', () => {
     const comparison = compareDrafts([WATCHED], [WATCHED, program('/usr/bin/curl')]);
     expect(writeDiffMarkdown(comparison, applyGate(comparison, ['new-program']))).toContain(
