@@ -1,4 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { renderLintJson } from '../../../src/artifacts/lint-json.ts';
+import { renderLintText } from '../../../src/artifacts/lint-text.ts';
+import { renderSarif } from '../../../src/artifacts/sarif.ts';
 import { EVENT_TYPES } from '../../../src/evidence/bundle/event-data.ts';
 import { OWN_RULES } from '../../../src/evidence/lint/rules.ts';
 import {
@@ -653,5 +657,48 @@ describe('the rules', () => {
     const types = [...Object.values(EVENT_TYPES), 'assay.fs.access', 'assay.net.connect'];
     const events = types.flatMap((type) => shapes.map((data) => ({ type, data })));
     expect(() => lintEvents(events, { isSandbox: false })).not.toThrow();
+  });
+});
+
+describe('the rules on anything', () => {
+  const types = [
+    ...Object.values(EVENT_TYPES),
+    'assay.fs.access',
+    'assay.net.connect',
+    'assay.process.exec',
+    'assay.tool.decision',
+  ];
+  const names = [
+    'op',
+    'path',
+    'target',
+    'outcome',
+    'program',
+    'kind',
+    'type',
+    'surfaces',
+    'layers',
+  ];
+  const data = fc.oneof(
+    fc.jsonValue(),
+    fc.dictionary(fc.constantFrom(...names, 'statements', 'coverage', 'schema'), fc.jsonValue()),
+  );
+  const event = fc.record({
+    type: fc.constantFrom(...types),
+    subject: fc.string({ unit: 'grapheme' }),
+    data,
+  });
+
+  it('find, and say it in every format', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 20 }), (events) => {
+        // Of ours only what has the right shape gets so far.
+        const result = lintEvents(events, { isSandbox: false });
+        expect(renderLintText(result)).not.toContain('undefined');
+        expect(JSON.parse(renderLintJson(result))).toHaveProperty('findings');
+        expect(JSON.parse(renderSarif(result))).toHaveProperty('runs');
+      }),
+      { numRuns: 500 },
+    );
   });
 });
