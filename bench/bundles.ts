@@ -1,8 +1,6 @@
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { once } from 'node:events';
-import { createWriteStream, unlinkSync } from 'node:fs';
+import { closeSync, createWriteStream, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { scanBundle } from '../src/cli/bundle-file.ts';
 import { writeBundle, type EventSpool } from '../src/evidence/bundle/write-bundle.ts';
 import { makeSampleDraft } from '../test/evidence/bundle/sample-run.ts';
 
@@ -48,5 +46,3 @@ export async function writeSample(path: string, fileCount: number): Promise<void
     spool.close();
   }
 }
-
-export { scanBundle };
