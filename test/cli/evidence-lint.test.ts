@@ -138,6 +138,29 @@ describe('evidence lint', () => {
     expect(lint([bundle, '--pack', 'mine,other.yaml']).stderr).toContain('Two different packs');
   });
 
+  it('takes a pack by name from the configuration, whatever the working directory holds', () => {
+    const packs = join(place, 'config/assay/packs');
+    mkdirSync(packs, { recursive: true });
+    const text = readFileSync(EXAMPLE, 'utf8');
+    writeFileSync(join(packs, 'gate.yaml'), text.replace('1.0.0', '2.0.0'));
+    mkdirSync(join(place, 'gate'));
+    writeFileSync(join(place, 'gate/pack.yaml'), text);
+    const versionOf = (name: string): string | undefined =>
+      lintJson([bundle, '--pack', name]).packs.at(-1)?.id;
+    expect(versionOf('gate')).toBe('kept-evidence@2.0.0');
+    expect(versionOf('./gate')).toBe('kept-evidence@1.0.0');
+  });
+
+  it('keeps no more of a long bundle than it needs', async () => {
+    const file = join(place, 'long.tar.gz');
+    writeFileSync(file, await makeSampleBundle({ fileCount: 80_000 }));
+    // The events alone are more than 50 MB.
+    const args = ['--max-old-space-size=32', ASSAY, 'evidence', 'lint', file, '--fail-on', 'none'];
+    const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^Run \w+, 80014 events, intact$/m);
+  });
+
   it('has nothing to say against its own bundle by its own pack', () => {
     const { packs } = lintJson([bundle, '--pack', EXAMPLE]);
     expect(packs.at(-1)).toMatchObject({ id: 'kept-evidence@1.0.0', summary: { total: 0 } });
