@@ -102,10 +102,6 @@ function writeWord(bytes: Uint8Array, from: number, word: number): void {
   for (let i = 0; i < 4; i += 1) bytes[from + i] = word >>> (24 - 8 * i);
 }
 
-function at(words: Int32Array, index: number): number {
-  return words[index] as number;
-}
-
 function compress({ state, w, bytes, from }: Block): void {
   const { rounds } = CONSTANTS;
   for (let i = 0, j = from; i < 16; i += 1, j += 4)
@@ -115,24 +111,24 @@ function compress({ state, w, bytes, from }: Block): void {
       ((bytes[j + 2] as number) << 8) |
       (bytes[j + 3] as number);
   for (let i = 16; i < 64; i += 1) {
-    const x = at(w, i - 15);
-    const y = at(w, i - 2);
+    const x = w[i - 15] as number;
+    const y = w[i - 2] as number;
     const s0 = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);
     const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
-    w[i] = (at(w, i - 16) + s0 + at(w, i - 7) + s1) | 0;
+    w[i] = ((w[i - 16] as number) + s0 + (w[i - 7] as number) + s1) | 0;
   }
-  let a = at(state, 0);
-  let b = at(state, 1);
-  let c = at(state, 2);
-  let d = at(state, 3);
-  let e = at(state, 4);
-  let f = at(state, 5);
-  let g = at(state, 6);
-  let h = at(state, 7);
+  let a = state[0] as number;
+  let b = state[1] as number;
+  let c = state[2] as number;
+  let d = state[3] as number;
+  let e = state[4] as number;
+  let f = state[5] as number;
+  let g = state[6] as number;
+  let h = state[7] as number;
   for (let i = 0; i < 64; i += 1) {
     const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
     const choice = (e & f) ^ (~e & g);
-    const t1 = (h + s1 + choice + at(rounds, i) + at(w, i)) | 0;
+    const t1 = (h + s1 + choice + (rounds[i] as number) + (w[i] as number)) | 0;
     const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
     const majority = (a & b) ^ (a & c) ^ (b & c);
     h = g;
@@ -144,12 +140,12 @@ function compress({ state, w, bytes, from }: Block): void {
     b = a;
     a = (t1 + s0 + majority) | 0;
   }
-  state[0] = at(state, 0) + a;
-  state[1] = at(state, 1) + b;
-  state[2] = at(state, 2) + c;
-  state[3] = at(state, 3) + d;
-  state[4] = at(state, 4) + e;
-  state[5] = at(state, 5) + f;
-  state[6] = at(state, 6) + g;
-  state[7] = at(state, 7) + h;
+  state[0] = (state[0] as number) + a;
+  state[1] = (state[1] as number) + b;
+  state[2] = (state[2] as number) + c;
+  state[3] = (state[3] as number) + d;
+  state[4] = (state[4] as number) + e;
+  state[5] = (state[5] as number) + f;
+  state[6] = (state[6] as number) + g;
+  state[7] = (state[7] as number) + h;
 }
