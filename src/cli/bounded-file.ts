@@ -1,8 +1,13 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** At most one byte more than `maxBytes`, which is enough to see that a file is too large: some files never end. */
+const STDIN = 0;
+
+/**
+ * At most one byte more than `maxBytes`, which is enough to see that a file is too large: some files never end. `-` is
+ * standard input.
+ */
 export function readBounded(file: string, maxBytes: number): Buffer {
-  const fd = openSync(file, 'r');
+  const fd = file === '-' ? STDIN : openSync(file, 'r');
   try {
     const pieces: Buffer[] = [];
     let rest = maxBytes + 1;
@@ -15,6 +20,6 @@ export function readBounded(file: string, maxBytes: number): Buffer {
     }
     return Buffer.concat(pieces);
   } finally {
-    closeSync(fd);
+    if (fd !== STDIN) closeSync(fd);
   }
 }
