@@ -653,7 +653,18 @@ describe('the rules', () => {
   });
 
   it('hold for data of any shape', () => {
-    const shapes = [null, 1, 'x', [], [1], {}, { path: 1 }, { surfaces: 1 }, { layers: [null, 1] }];
+    const shapes = [
+      null,
+      1,
+      'x',
+      [],
+      [1],
+      {},
+      { path: 1 },
+      { surfaces: 1 },
+      { layers: [null, 1] },
+      { kind: 'network', path: 5, op: 7, change: 'created', surfaces: {}, name: 'x' },
+    ];
     const types = [...Object.values(EVENT_TYPES), 'assay.fs.access', 'assay.net.connect'];
     const events = types.flatMap((type) => shapes.map((data) => ({ type, data })));
     expect(() => lintEvents(events, { isSandbox: false })).not.toThrow();

@@ -92,8 +92,6 @@ class FileCheck implements Check {
 
   event({ fact, at }: SeenEvent): void {
     if (fact.kind === 'change') {
-      // The older format does not say what the data of an event of this type is.
-      if (typeof fact.path !== 'string') return;
       if (fact.change === 'attributes' || fact.path.endsWith('/')) return;
       if (fact.change === 'created' && this.#created.size < MAX_SECRETS)
         if (findSecretPath(fact.path) !== undefined) this.#created.add(fact.path);
