@@ -225,3 +225,24 @@ describe('the JSON', () => {
     expect(write(events)).toBe(write(events.toReversed()));
   });
 });
+
+describe('a comparison of many things about one subject', () => {
+  it('takes no longer for each when there are more', () => {
+    const many = (of: string): ReturnType<typeof file>[] =>
+      Array.from({ length: 30_000 }, (_, at) => [
+        file('rename', '${CWD}/a', { target: `/${of}${at}` }),
+        { type: 'x.y', subject: `${of}${at}`, data: `${of}${at}` },
+      ]).flat();
+    const reasons = Array.from({ length: 30_000 }, (_, at) => `r${at}`);
+    const gaps = {
+      type: 'assay.sandbox.coverage',
+      data: { surfaces: { network: { status: 'partial', reasons } } },
+    };
+    const started = performance.now();
+    const comparison = compareDrafts([...many('a'), gaps], [...many('b'), gaps]);
+    expect(comparison.differences).toHaveLength(2);
+    expect(writeDiffText(comparison, undefined).length).toBeLessThan(10_000);
+    expect(writeDiffMarkdown(comparison, undefined).length).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(20_000);
+  });
+});
