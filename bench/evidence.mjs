@@ -18,10 +18,14 @@ export async function* benchEvidence(bench, { isQuick, notes }) {
   const hasJq = spawnSync('jq', ['--version']).status === 0;
   if (!hasJq) notes.push('jq was not measured: it is not installed');
   yield benchVerify(bench, { small, hasJq, isQuick });
+  const other = bench.scratch('other.tar.gz');
+  await writeSample(other, 100_100);
+  yield benchDiff(bench, { small, other, hasJq, isQuick });
   if (isQuick) return;
   const large = bench.scratch('large.tar.gz');
   await writeSample(large, 1_000_000);
   yield benchGrowth(bench, { small, large });
+  yield benchDiffGrowth(bench, { small, other, large });
 }
 
 function benchVerify(bench, { small, hasJq, isQuick }) {
@@ -43,6 +47,35 @@ function benchVerify(bench, { small, hasJq, isQuick }) {
   ]);
 }
 
+function benchDiff(bench, { small, other, hasJq, isQuick }) {
+  const events = ['events-1.ndjson', 'events-2.ndjson'].map((name) => bench.scratch(name));
+  unpack(small, events[0]);
+  unpack(other, events[1]);
+  const count = 'reduce inputs as $event (0; . + 1)';
+  const commands = [
+    { name: 'sha256sum', argv: ['sha256sum', ...events] },
+    ...(hasJq ? [{ name: 'jq', argv: ['jq', '-n', count, ...events] }] : []),
+    diff('diff', small, other),
+  ];
+  const costs = bench.weigh(commands, { rounds: isQuick ? 3 : 9 });
+  const label = 'assay evidence diff';
+  return makeCostTable('Compare two bundles of 100,000 events', costs, [
+    { name: 'sha256sum', label: 'sha256sum of the events of both' },
+    ...(hasJq ? [{ name: 'jq', label: 'jq counting the events', against: 'sha256sum' }] : []),
+    { name: 'diff', label, against: 'sha256sum', bar: { cpuMs: 2 * BAR.cpuMs, mib: BAR.mib } },
+    ...(hasJq ? [{ name: 'diff', label, against: 'jq' }] : []),
+  ]);
+}
+
+function benchDiffGrowth(bench, { small, other, large }) {
+  const commands = [diff('small', small, other), diff('large', large, large)];
+  const costs = bench.weigh(commands, { rounds: 3 });
+  return makeCostTable('Compare ten times as many', costs, [
+    { name: 'small', label: '100,000 events each' },
+    { name: 'large', label: '1,000,000 events each', against: 'small', bar: { ratio: 11 } },
+  ]);
+}
+
 function benchGrowth(bench, { small, large }) {
   const costs = bench.weigh([verify('small', small), verify('large', large)], { rounds: 3 });
   return makeCostTable('Verify ten times as many', costs, [
@@ -58,6 +91,10 @@ function benchGrowth(bench, { small, large }) {
 
 function verify(name, bundle) {
   return { name, argv: [ASSAY, 'evidence', 'verify', bundle], code: SIGNER_UNKNOWN };
+}
+
+function diff(name, baseline, candidate) {
+  return { name, argv: [ASSAY, 'evidence', 'diff', baseline, candidate] };
 }
 
 function unpack(bundle, path) {
