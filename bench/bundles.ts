@@ -1,8 +1,6 @@
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { once } from 'node:events';
-import { createWriteStream, unlinkSync } from 'node:fs';
+import { closeSync, createWriteStream, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { scanBundle } from '../src/cli/bundle-file.ts';
 import { writeBundle, type EventSpool } from '../src/evidence/bundle/write-bundle.ts';
 import { makeSampleDraft } from '../test/evidence/bundle/sample-run.ts';
 
@@ -21,7 +19,7 @@ class FileSpool implements EventSpool {
   }
 
   *read(): Iterable<Uint8Array> {
-    for (let at = 0; ; ) {
+    for (let at = 0; ;) {
       const chunk = Buffer.alloc(CHUNK_BYTES);
       const length = readSync(this.#fd, chunk, 0, CHUNK_BYTES, at);
       if (length === 0) return;
@@ -48,5 +46,3 @@ export async function writeSample(path: string, fileCount: number): Promise<void
     spool.close();
   }
 }
-
-export { scanBundle };

@@ -34,12 +34,17 @@ export class Bench {
   }
 
   /** The functions of bench/plans.ts. */
-  async loadPlans() {
+  loadPlans() {
+    return this.load('plans');
+  }
+
+  /** The functions of a file in bench/ that is written in TypeScript. */
+  async load(name) {
     const { build } = await import('rolldown');
-    const file = join(this.#scratch, 'plans.mjs');
+    const file = join(this.#scratch, `${name}.mjs`);
     await build({
       cwd: ROOT,
-      input: 'bench/plans.ts',
+      input: `bench/${name}.ts`,
       platform: 'node',
       external: /^node:/,
       logLevel: 'warn',
@@ -54,6 +59,26 @@ export class Bench {
 
   /** Runs every command once a round. Returns, by name, the sorted times in milliseconds. */
   time(commands, { rounds, warmup = 2 }) {
+    const times = new Map(commands.map(({ name }) => [name, []]));
+    for (const { name, ms } of this.#run(commands, { rounds, warmup })) times.get(name).push(ms);
+    for (const list of times.values()) list.sort((a, b) => a - b);
+    return times;
+  }
+
+  /** The same for what they take: by name, the sorted milliseconds of processor time, and the highest peak of memory. */
+  weigh(commands, { rounds, warmup = 1 }) {
+    const costs = new Map(commands.map(({ name }) => [name, { cpuMs: [], mib: 0 }]));
+    for (const { name, cpuMs, mib } of this.#run(commands, { rounds, warmup })) {
+      const cost = costs.get(name);
+      cost.cpuMs.push(cpuMs);
+      cost.mib = Math.max(cost.mib, mib);
+    }
+    for (const { cpuMs } of costs.values()) cpuMs.sort((a, b) => a - b);
+    return costs;
+  }
+
+  /** `code` is the exit code that is expected, 0 if none is. */
+  #run(commands, { rounds, warmup }) {
     const lines = commands.flatMap(({ name, cwd, plan, argv }) => [
       `command ${name}`,
       ...(cwd ? [`cwd ${cwd}`] : []),
@@ -67,16 +92,23 @@ export class Bench {
       maxBuffer: 1 << 26,
     });
     if (status !== 0) throw new Error(`The timer failed: ${stderr}`);
-    const times = new Map(commands.map(({ name }) => [name, []]));
+    const expected = new Map(commands.map(({ name, code }) => [name, code ?? 0]));
     const wrong = new Set();
-    for (const line of stdout.trim().split('\n')) {
-      const [name, microseconds, code] = line.split(' ');
-      times.get(name).push(Number(microseconds) / 1000);
-      if (code !== '0') wrong.add(`${name} ended with ${code}`);
-    }
+    const runs = stdout
+      .trim()
+      .split('\n')
+      .map((line) => {
+        const [name, microseconds, code, cpuMicroseconds, kib] = line.split(' ');
+        if (Number(code) !== expected.get(name)) wrong.add(`${name} ended with ${code}`);
+        return {
+          name,
+          ms: Number(microseconds) / 1000,
+          cpuMs: Number(cpuMicroseconds) / 1000,
+          mib: Number(kib) / 1024,
+        };
+      });
     if (wrong.size > 0) throw new Error([...wrong].join('; '));
-    for (const list of times.values()) list.sort((a, b) => a - b);
-    return times;
+    return runs;
   }
 
   close() {

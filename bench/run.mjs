@@ -4,6 +4,7 @@ import { cpus, loadavg, release } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { Bench, ROOT } from './measure.mjs';
+import { benchEvidence } from './evidence.mjs';
 import { benchObservation } from './observe.mjs';
 import {
   makeArchive,
@@ -256,6 +257,8 @@ async function main() {
     if (wants('work')) for (const table of benchWorkloads(bench)) add(table);
     if (wants('observe'))
       for await (const table of benchObservation(bench, { scale, notes })) add(table);
+    if (wants('evidence'))
+      for await (const table of benchEvidence(bench, { isQuick, notes })) add(table);
     if (isJson) console.log(JSON.stringify({ host, tables, notes }, null, 2));
     else for (const note of notes) console.log(`\nNote: ${note}`);
   } finally {

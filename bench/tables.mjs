@@ -29,6 +29,38 @@ export function makeTable(title, times, rows, figure = lowerQuartile) {
   };
 }
 
+/**
+ * Rows of what commands take, from what Bench.weigh() returns. `bar` has the milliseconds of processor time and the MiB,
+ * and `ratio` against the reference.
+ */
+export function makeCostTable(title, costs, rows) {
+  return {
+    title,
+    isCost: true,
+    rows: rows.map(({ name, label, against, bar }) => {
+      const cpuMs = lowerQuartile(costs.get(name).cpuMs);
+      const { mib } = costs.get(name);
+      const ratio = against ? cpuMs / lowerQuartile(costs.get(against).cpuMs) : undefined;
+      const isMet =
+        bar &&
+        cpuMs <= (bar.cpuMs ?? Infinity) &&
+        mib <= (bar.mib ?? Infinity) &&
+        (ratio ?? 0) <= (bar.ratio ?? Infinity);
+      return { label: label ?? name, cpuMs, mib, against, ratio, bar, isMet };
+    }),
+  };
+}
+
+function describeCostBar({ bar, isMet }) {
+  if (!bar) return '';
+  const parts = [
+    ...(bar.cpuMs ? [`${bar.cpuMs} ms`] : []),
+    ...(bar.ratio ? [bar.ratio.toFixed(2)] : []),
+    ...(bar.mib ? [`${bar.mib} MiB`] : []),
+  ];
+  return `at most ${parts.join(', ')}: ${isMet ? 'met' : 'MISSED'}`;
+}
+
 function describeBar({ bar, isMet }) {
   if (!bar) return '';
   let text = `at most ${bar.ratio?.toFixed(2)}`;
@@ -59,8 +91,20 @@ function printMemory({ rows }) {
   }
 }
 
+function printCosts({ rows }) {
+  console.log(
+    `  ${''.padEnd(46)} ${'cpu ms'.padStart(8)} ${'ratio'.padStart(7)} ${'MiB'.padStart(6)}  of`,
+  );
+  for (const row of rows) {
+    const ratio = row.ratio?.toFixed(2) ?? '';
+    const line = `  ${row.label.padEnd(46)} ${row.cpuMs.toFixed(0).padStart(8)} ${ratio.padStart(7)} ${row.mib.toFixed(0).padStart(6)}  ${(row.against ?? '').padEnd(12)} ${describeCostBar(row)}`;
+    console.log(line.trimEnd());
+  }
+}
+
 export function printTable(table) {
   console.log(`\n${table.title}`);
   if (table.isMemory) printMemory(table);
+  else if (table.isCost) printCosts(table);
   else printTimes(table);
 }

@@ -7,7 +7,7 @@
      arg TEXT          one for each word
      run ROUNDS WARMUP
 
-   and writes `NAME microseconds exit-code` for each timed run. */
+   and writes `NAME microseconds exit-code cpu-microseconds peak-KiB` for each timed run. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -59,7 +60,12 @@ static double now_us(void) {
   return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-static double time_once(struct command *c, int *code) {
+static double cpu_us(const struct rusage *usage) {
+  const struct timeval *user = &usage->ru_utime, *system = &usage->ru_stime;
+  return (double)(user->tv_sec + system->tv_sec) * 1e6 + (double)(user->tv_usec + system->tv_usec);
+}
+
+static double time_once(struct command *c, int *code, struct rusage *usage) {
   posix_spawn_file_actions_t actions;
   pid_t pid;
   int status;
@@ -73,7 +79,7 @@ static double time_once(struct command *c, int *code) {
   double started = now_us();
   int error = posix_spawnp(&pid, c->args[0], &actions, NULL, c->args, environ);
   if (error) errno = error, die(c->args[0]);
-  if (waitpid(pid, &status, 0) != pid) die("waitpid");
+  if (wait4(pid, &status, 0, usage) != pid) die("wait4");
   double took = now_us() - started;
   posix_spawn_file_actions_destroy(&actions);
   *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -104,8 +110,10 @@ int main(void) {
       for (int round = -warmup; round < rounds; round++)
         for (int i = 0; i < count; i++) {
           int code, which = (i + round + warmup) % count;
-          double took = time_once(&commands[which], &code);
-          if (round >= 0) fprintf(out, "%s %.1f %d\n", commands[which].name, took, code);
+          struct rusage usage;
+          double took = time_once(&commands[which], &code, &usage);
+          if (round >= 0)
+            fprintf(out, "%s %.1f %d %.0f %ld\n", commands[which].name, took, code, cpu_us(&usage), usage.ru_maxrss);
         }
       fclose(out);
       return 0;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { startVitest } from 'vitest/node';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const BUILT = ['dist/assay.cjs', 'dist/assay-helper', 'bin/assay.js'];
+const BUILT = ['dist/assay.cjs', 'dist/view-page.js', 'dist/assay-helper', 'bin/assay.js'];
 const SOURCES = ['src', 'native', 'scripts/build.mjs'];
 
 function newestMs(path) {

@@ -2,7 +2,7 @@ import type { Comparison } from '../evidence/diff/compare.ts';
 import type { Gate } from '../evidence/diff/gate.ts';
 import type { Side } from '../evidence/diff/side.ts';
 import { type DiffSection, makeSections } from './diff-sections.ts';
-import { describeGate, describeTotal } from './diff-text.ts';
+import { describeGate, describeTotal } from './diff-verdict.ts';
 import { code, plural } from './markdown.ts';
 
 const MAX_LINES = 20;

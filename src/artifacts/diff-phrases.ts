@@ -18,9 +18,16 @@ export function describeDifference(difference: Difference, show: ShowName): stri
   if (isSingle) return `${listFacets(group, before, show)} → ${listFacets(group, after, show)}`;
   const { pairs, gone, come } = pairFacets(before, after);
   return [
-    ...pairs.map(
-      ({ old, now }) => `${describeFacet(group, now, show)}, was ${describeOld(old, now, show)}`,
-    ),
+    ...(pairs.length > 0
+      ? [
+          shortenList(
+            pairs.map(
+              ({ old, now }) =>
+                `${describeFacet(group, now, show)}, was ${describeOld(old, now, show)}`,
+            ),
+          ),
+        ]
+      : []),
     ...(come.length > 0 ? [`now ${listFacets(group, come, show)}`] : []),
     ...(gone.length > 0 ? [`no longer ${listFacets(group, gone, show)}`] : []),
   ].join('; ');
@@ -33,14 +40,14 @@ function describeCoverage({ before, after }: Difference, show: ShowName): string
     facets.flatMap(({ reason }) => reason ?? []);
   const old = statusOf(before);
   const now = statusOf(after);
-  const added = reasonsOf(after).map((reason) => show(reason));
-  const removed = reasonsOf(before).map((reason) => show(reason));
+  const added = shortenList(reasonsOf(after).map((reason) => show(reason)));
+  const removed = shortenList(reasonsOf(before).map((reason) => show(reason)));
   return [
     ...(old !== undefined || now !== undefined
       ? [`${show(old ?? '?')} → ${show(now ?? '?')}`]
       : []),
-    ...added,
-    ...(removed.length > 0 ? [`no longer: ${removed.join('; ')}`] : []),
+    ...(added === '' ? [] : [added]),
+    ...(removed === '' ? [] : [`no longer: ${removed}`]),
   ].join('; ');
 }
 
@@ -52,18 +59,20 @@ function pairFacets(
   const keyOf = ({ outcome: _, digest, ...rest }: Facet): string =>
     JSON.stringify([rest, digest !== undefined]);
   const olds = new Map<string, Facet[]>();
-  for (const facet of before) {
-    const key = keyOf(facet);
-    olds.set(key, [...(olds.get(key) ?? []), facet]);
+  // From the end, so that the first of each is taken first.
+  for (const facet of before.toReversed()) {
+    const known = olds.get(keyOf(facet));
+    if (known) known.push(facet);
+    else olds.set(keyOf(facet), [facet]);
   }
   const pairs: { old: Facet; now: Facet }[] = [];
   const come: Facet[] = [];
   for (const now of after) {
-    const old = olds.get(keyOf(now))?.shift();
+    const old = olds.get(keyOf(now))?.pop();
     if (old) pairs.push({ old, now });
     else come.push(now);
   }
-  return { pairs, gone: [...olds.values()].flat(), come };
+  return { pairs, gone: [...olds.values()].flatMap((facets) => facets.toReversed()), come };
 }
 
 function describeOld(old: Facet, now: Facet, show: ShowName): string {
@@ -76,7 +85,7 @@ function describeOld(old: Facet, now: Facet, show: ShowName): string {
 /** Those that differ in the program alone are said together. */
 function listFacets(group: Group, facets: readonly Facet[], show: ShowName): string {
   const merged = new Map<string, { facet: Facet; programs: string[] }>();
-  for (const facet of facets) {
+  for (const facet of group === 'programs' ? sortUses(facets) : facets) {
     const { program, ...rest } = facet;
     const key = JSON.stringify(rest);
     const known = merged.get(key);
@@ -86,9 +95,22 @@ function listFacets(group: Group, facets: readonly Facet[], show: ShowName): str
   const phrases = [...merged.values()].map(({ facet, programs }) =>
     describeFacet(group, facet, show, programs),
   );
-  const shown = phrases.slice(0, MAX_PHRASES).filter(Boolean).join('; ');
+  return shortenList(phrases.filter(Boolean));
+}
+
+function shortenList(phrases: readonly string[]): string {
+  const shown = phrases.slice(0, MAX_PHRASES).join('; ');
   const more = phrases.length - MAX_PHRASES;
   return more > 0 ? `${shown}; and ${more} more` : shown;
+}
+
+/** What ran, then its image; that it was executed goes without saying. */
+function sortUses(facets: readonly Facet[]): readonly Facet[] {
+  const parents = new Set(facets.flatMap(({ op, program }) => (op === 'run' ? [program] : [])));
+  const isSaid = ({ op, outcome, program }: Facet): boolean =>
+    op === 'exec' && outcome === 'ok' && parents.has(program);
+  const rankOf = ({ op = '' }: Facet): number => ['run', 'image', 'exec'].indexOf(op);
+  return facets.filter((facet) => !isSaid(facet)).sort((a, b) => rankOf(a) - rankOf(b));
 }
 
 function describeFacet(
@@ -115,7 +137,7 @@ function describeOperation(facet: Facet, show: ShowName, programs: readonly stri
   const parts = [nameOperation(op, show)];
   if (type !== undefined) parts.push(show(type));
   if (target !== undefined) parts.push(`${op === 'run' ? 'with the script' : '→'} ${show(target)}`);
-  if (rule === undefined && outcome !== 'ok') parts.push(show(outcome));
+  if (rule === undefined && outcome !== 'ok' && outcome !== '*') parts.push(show(outcome));
   if (by !== '') parts.push(`by ${by}`);
   if (digest !== undefined) parts.push(`(${shorten(digest)})`);
   if (rule !== undefined)

@@ -1,4 +1,3 @@
-import { isAboutRun } from '../evidence/diff/compare.ts';
 import type { Group, JudgedDifference, Kind } from '../evidence/diff/difference.ts';
 import { describeDifference, type ShowName } from './diff-phrases.ts';
 
@@ -99,14 +98,6 @@ export function makeSections(
   });
 }
 
-/** What the machine has read is counted apart. */
-export function countWords(differences: readonly JudgedDifference[]): string {
-  const about = differences.filter(isAboutRun).length;
-  const system = differences.length - about;
-  const words = about === 0 ? 'No differences' : `${about} difference${about === 1 ? '' : 's'}`;
-  return system > 0 ? `${words}, and ${system} in the system files read` : words;
-}
-
 function titleOf({ kinds: [kind], group }: JudgedDifference): string {
   return kind === undefined ? GROUP_TITLES[group] : KIND_TITLES[kind];
 }
@@ -125,21 +116,23 @@ function makeLine(difference: JudgedDifference, show: ShowName): DiffLine {
 }
 
 /** Many files of one directory that had the same done to them are one line. */
-function foldLines(lines: readonly DiffLine[]): DiffLine[] {
-  if (lines.length < MIN_TO_FOLD) return [...lines];
-  const keyOf = ({ mark, subject, phrase }: DiffLine): string =>
-    JSON.stringify([mark, directoryOf(subject), phrase]);
-  const counts = new Map<string, number>();
-  for (const line of lines) counts.set(keyOf(line), (counts.get(keyOf(line)) ?? 0) + 1);
-  const done = new Set<string>();
-  return lines.flatMap((line) => {
-    const key = keyOf(line);
-    const count = counts.get(key) ?? 1;
+function foldLines(lines: readonly DiffLine[]): readonly DiffLine[] {
+  if (lines.length < MIN_TO_FOLD) return lines;
+  const folds = new Map<string, { count: number; isShown: boolean }>();
+  const foldOf = lines.map(({ mark, subject, phrase }) => {
+    const key = `${mark}${directoryOf(subject)}\0${phrase}`;
+    let fold = folds.get(key);
+    if (!fold) folds.set(key, (fold = { count: 0, isShown: false }));
+    fold.count += 1;
+    return fold;
+  });
+  return lines.flatMap((line, at) => {
+    const fold = foldOf[at];
     const directory = directoryOf(line.subject);
-    if (directory === '' || count < MIN_IN_DIRECTORY) return [line];
-    if (done.has(key)) return [];
-    done.add(key);
-    return [{ ...line, subject: `${directory}/`, count }];
+    if (!fold || directory === '' || fold.count < MIN_IN_DIRECTORY) return [line];
+    if (fold.isShown) return [];
+    fold.isShown = true;
+    return [{ ...line, subject: `${directory}/`, count: fold.count }];
   });
 }
 

@@ -2,7 +2,8 @@ import { toPrintable } from '../core/printable.ts';
 import type { Comparison } from '../evidence/diff/compare.ts';
 import type { Gate } from '../evidence/diff/gate.ts';
 import type { Side } from '../evidence/diff/side.ts';
-import { countWords, type DiffLine, type DiffSection, makeSections } from './diff-sections.ts';
+import { type DiffLine, type DiffSection, makeSections } from './diff-sections.ts';
+import { describeGate, describeTotal } from './diff-verdict.ts';
 import { plural } from './markdown.ts';
 
 const MAX_LINES = 25;
@@ -23,19 +24,6 @@ export function writeDiffText(comparison: Comparison, gate: Gate | undefined): s
   ];
   if (gate) lines.push(describeGate(gate));
   return `${lines.join('\n')}\n`;
-}
-
-export function describeTotal({ differences, hasSameRoot, notCompared }: Comparison): string {
-  const total = countWords(differences);
-  if (differences.length > 0 || hasSameRoot || notCompared.length > 0) return total;
-  return `${total} in what is compared; the run roots differ, such as by counts or versions`;
-}
-
-export function describeGate({ failOn, failed, warnings }: Gate): string {
-  if (failed.length > 0)
-    return `Gate failed: ${failed.map(({ kind, count }) => `${kind} (${count})`).join(', ')}`;
-  const doubt = warnings.length > 0 ? `, but ${warnings.join('; ')}` : '';
-  return `Gate passed: no ${failOn.map((kind) => (kind === 'any' ? 'difference' : kind)).join(', ')}${doubt}`;
 }
 
 function describeSide(name: string, { manifest, kind }: Side): string {

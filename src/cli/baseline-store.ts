@@ -1,7 +1,6 @@
 import {
   closeSync,
   constants,
-  createReadStream,
   existsSync,
   fsyncSync,
   linkSync,
@@ -14,6 +13,8 @@ import {
 import { join } from 'node:path';
 import { AssayError } from '../core/errors.ts';
 import { toPrintable } from '../core/printable.ts';
+import { BUNDLE_LIMITS } from '../evidence/bundle/limits.ts';
+import { readBundleFile } from './bundle-file.ts';
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 const MAX_KEY_BYTES = 200;
@@ -72,17 +73,25 @@ export class BaselineStore {
 
   async #copy(source: string, partial: string): Promise<void> {
     const fd = this.#open(partial);
+    let bytes = 0;
     try {
-      const chunks = source === '-' ? process.stdin : createReadStream(source);
-      for await (const chunk of chunks as AsyncIterable<Uint8Array>) writeSync(fd, chunk);
+      for await (const chunk of readBundleFile(source)) {
+        this.#append(fd, chunk);
+        bytes += chunk.length;
+        // What is longer than any bundle is refused when it is checked; there is no use in the rest of it.
+        if (bytes > BUNDLE_LIMITS.bundleBytes) break;
+      }
       fsyncSync(fd);
-    } catch (cause) {
-      throw new AssayError('E_USAGE', `Cannot copy "${source}": ${(cause as Error).message}`, {
-        hint: 'Name a bundle that can be read, and a directory with room for it',
-        cause,
-      });
     } finally {
       closeSync(fd);
+    }
+  }
+
+  #append(fd: number, chunk: Uint8Array): void {
+    try {
+      for (let done = 0; done < chunk.length;) done += writeSync(fd, chunk, done);
+    } catch (cause) {
+      throw this.#refuseWriting(cause);
     }
   }
 

@@ -27,14 +27,17 @@ export function loadPacks(names: readonly string[]): LoadedPack[] {
   return [...loaded.values()];
 }
 
-/** A file, a directory with a pack.yaml, or the name of a pack in the user's configuration. */
+/**
+ * The name of a pack in the user's configuration, a file, or a directory with a pack.yaml. In this order: a workspace
+ * that is under review must not put a pack of its own in the place of one that is known by name.
+ */
 function findPackFile(name: string): string {
   const directory = packDirectory();
   const isName = PACK_NAME.test(name);
   const places = [
+    ...(isName ? [join(directory, `${name}.yaml`), join(directory, name, 'pack.yaml')] : []),
     name,
     join(name, 'pack.yaml'),
-    ...(isName ? [join(directory, `${name}.yaml`), join(directory, name, 'pack.yaml')] : []),
   ];
   const found = places.find(isFile);
   if (found !== undefined) return found;

@@ -259,7 +259,7 @@ export const TEXTS: Texts = {
     flags: {
       format: { group: 'Output', help: 'ocsf, otlp, csv, upstream or upstream-policy' },
       profile: { group: 'Input', help: 'An evidence profile instead of a bundle' },
-      detail: { group: 'Input', help: 'Of a profile: summary, observed or full' },
+      detail: { group: 'Input', help: 'With upstream: summary, observed (if not given) or full' },
       output: OUTPUT,
     },
     examples: [

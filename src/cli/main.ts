@@ -49,8 +49,15 @@ async function findRun(command: string): Promise<Run> {
   }
 }
 
-/** A reader that has seen enough, such as `head`, is no error. */
-function endWithReader(): void {
+/**
+ * A reader that has seen enough, such as `head`, is no error. One that is slow sets the pace: otherwise node would keep
+ * what a full pipe does not take in memory, and drop it at the end.
+ */
+function writeAtPaceOfReader(): void {
+  const { _handle: handle } = process.stdout as unknown as {
+    _handle?: { setBlocking?: (isBlocking: boolean) => void };
+  };
+  handle?.setBlocking?.(true);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     process.exit();
@@ -61,7 +68,7 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     const parsed = parseCommandLine(args);
     const command = parsed.command.join(' ');
-    if (command !== 'sandbox') endWithReader();
+    if (command !== 'sandbox') writeAtPaceOfReader();
     const run = await findRun(command);
     return await run(parsed);
   } catch (error) {
@@ -70,5 +77,5 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-// Everything has been written by now: standard streams are synchronous on Linux. Waiting for node to notice takes longer.
+// Everything has been written by now. Waiting for node to notice takes longer.
 void main(process.argv.slice(2)).then((code) => process.exit(code));

@@ -60,7 +60,10 @@ function describeBundleError(error: BundleError): AssayError {
   const line = at?.line === undefined ? '' : `:${at.line}`;
   const place = [file, at && `${at.member}${line}`].filter((part) => part !== undefined);
   return new AssayError(reason, [...place, `${message} (${code})`].join(': '), {
-    hint: HINTS[reason],
+    hint:
+      code === 'IntegrityIo'
+        ? 'Name the file that --bundle wrote, or - for standard input'
+        : HINTS[reason],
     cause: error,
   });
 }

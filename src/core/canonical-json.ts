@@ -6,34 +6,38 @@ import { AssayError } from './errors.ts';
  * null in its place.
  */
 export function canonicalJson(value: unknown): string {
-  return write(value, new Set());
+  return write(value, []);
 }
 
-function write(value: unknown, parents: Set<object>): string {
+/** Many small values are written for one record, so nothing is made on the way that need not be. */
+function write(value: unknown, parents: object[]): string {
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') return writeString(value);
   if (typeof value === 'number') return writeNumber(value);
   if (typeof value !== 'object') throw refuse(`a ${typeof value}`);
-  if (parents.has(value)) throw refuse('a value that contains itself');
-  parents.add(value);
+  if (parents.includes(value)) throw refuse('a value that contains itself');
+  parents.push(value);
   const text = Array.isArray(value) ? writeArray(value, parents) : writeObject(value, parents);
-  parents.delete(value);
+  parents.pop();
   return text;
 }
 
-function writeArray(values: readonly unknown[], parents: Set<object>): string {
-  // Not map(), which skips holes.
-  return `[${Array.from(values, (value) => write(value, parents)).join(',')}]`;
+function writeArray(values: readonly unknown[], parents: object[]): string {
+  let text = '[';
+  // Holes are visited as well.
+  for (const value of values) text += (text === '[' ? '' : ',') + write(value, parents);
+  return `${text}]`;
 }
 
-function writeObject(value: object, parents: Set<object>): string {
+function writeObject(value: object, parents: object[]): string {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null)
     throw refuse('an object that is not plain');
-  const members = Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => `${writeString(name)}:${write(member, parents)}`);
-  return `{${members.join(',')}}`;
+  const members = value as Readonly<Record<string, unknown>>;
+  let text = '{';
+  for (const name of Object.keys(members).sort())
+    text += `${text === '{' ? '' : ','}${writeString(name)}:${write(members[name], parents)}`;
+  return `${text}}`;
 }
 
 function writeNumber(value: number): string {

@@ -9,7 +9,8 @@ const BATCH_LENGTH = 32 * 1024;
 /** What goes into the digest of a run beside its lines. */
 export interface RunFrame {
   readonly command: readonly string[];
-  readonly degradations: readonly string[];
+  /** More can be added. */
+  readonly degradations?: readonly string[] | undefined;
   readonly end: {
     /** Empty when there was none; so is the limit. */
     readonly execError: string;
@@ -20,30 +21,60 @@ export interface RunFrame {
   };
 }
 
-/** The digest of lines that come one at a time, in order. Without a frame it is that of the lines alone. */
+/**
+ * The digest of degradations and lines that come one at a time, in order. Without a frame it is that of the lines alone.
+ * What is hashed is the canonical JSON of all of it, which happens to have them in the order in which they come.
+ */
 export class RunDigest {
   readonly #hash = openSha256();
+  /** What stands between the degradations and the lines. */
+  readonly #middle: string;
   #text: string;
+  #hasLines = false;
   #comma = '';
 
   constructor(frame?: RunFrame) {
-    // Canonical JSON, opened at the place where the lines belong: no name but `schema` comes after theirs.
-    const head = frame ? `${canonicalJson(frame).slice(0, -1)},` : '{';
-    this.#text = `${head}"lines":[`;
+    if (!frame) {
+      this.#text = '{';
+      this.#middle = '"lines":[';
+      return;
+    }
+    const { command, degradations = [], end } = frame;
+    this.#text = `{"command":${canonicalJson(command)},"degradations":[`;
+    this.#middle = `],"end":${canonicalJson(end)},"lines":[`;
+    for (const degradation of degradations) this.addDegradation(degradation);
+  }
+
+  /** Before the first line. */
+  addDegradation(text: string): void {
+    this.#write(canonicalJson(text));
   }
 
   add(line: CanonicalLine): void {
-    this.#text += this.#comma + writeParts(listParts(line));
-    this.#comma = ',';
-    if (this.#text.length < BATCH_LENGTH) return;
-    this.#hash.update(this.#text);
-    this.#text = '';
+    this.#startLines();
+    this.#write(writeParts(listParts(line)));
   }
 
   /** In hex; nothing can be added any more. */
   finish(): string {
+    this.#startLines();
     this.#hash.update(`${this.#text}],"schema":${canonicalJson(SCHEMA)}}`);
     return this.#hash.digest('hex');
+  }
+
+  #startLines(): void {
+    if (this.#hasLines) return;
+    this.#hasLines = true;
+    this.#text += this.#middle;
+    this.#comma = '';
+  }
+
+  #write(item: string): void {
+    this.#text += this.#comma + item;
+    this.#comma = ',';
+    if (this.#text.length < BATCH_LENGTH) return;
+    this.#hash.update(this.#text);
+    this.#text = '';
   }
 }
 

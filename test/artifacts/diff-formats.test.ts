@@ -59,6 +59,7 @@ const hostile = compareDrafts(
   ],
 );
 const UNPRINTABLE =
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
 /** The text without its code spans, as CommonMark reads them. */
@@ -105,7 +106,7 @@ describe('the text', () => {
         finished({ exit_code: 1 }),
         coverage(
           {
-            files: 'partial',
+            reads: 'partial',
             changes: 'complete',
             programs: 'complete',
             network: 'complete',
@@ -189,6 +190,14 @@ describe('the Markdown', () => {
     expect(text).toContain('⚠️ New egress (3000)');
   });
 
+  it('says how the gate went without repeating what a bundle says', () => {
+    const odd = coverage({ network: '<b>@all' });
+    const comparison = compareDrafts([odd], [odd]);
+    expect(applyGate(comparison, ['new-host']).warnings).toEqual([
+      'the coverage of network is not known',
+    ]);
+  });
+
   it('says how the gate went', () => {
     const comparison = compareDrafts([WATCHED], [WATCHED, program('/usr/bin/curl')]);
     expect(writeDiffMarkdown(comparison, applyGate(comparison, ['new-program']))).toContain(
@@ -214,5 +223,26 @@ describe('the JSON', () => {
         .join('')
         .replaceAll(/"time_range": \[[^\]]*\]/g, '');
     expect(write(events)).toBe(write(events.toReversed()));
+  });
+});
+
+describe('a comparison of many things about one subject', () => {
+  it('takes no longer for each when there are more', () => {
+    const many = (of: string): ReturnType<typeof file>[] =>
+      Array.from({ length: 30_000 }, (_, at) => [
+        file('rename', '${CWD}/a', { target: `/${of}${at}` }),
+        { type: 'x.y', subject: `${of}${at}`, data: `${of}${at}` },
+      ]).flat();
+    const reasons = Array.from({ length: 30_000 }, (_, at) => `r${at}`);
+    const gaps = {
+      type: 'assay.sandbox.coverage',
+      data: { surfaces: { network: { status: 'partial', reasons } } },
+    };
+    const started = performance.now();
+    const comparison = compareDrafts([...many('a'), gaps], [...many('b'), gaps]);
+    expect(comparison.differences).toHaveLength(2);
+    expect(writeDiffText(comparison, undefined).length).toBeLessThan(10_000);
+    expect(writeDiffMarkdown(comparison, undefined).length).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 });

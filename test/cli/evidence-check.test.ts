@@ -45,6 +45,10 @@ describe('evidence check', () => {
     expect(JSON.parse(stdout)).toMatchObject({ verdict: 'malformed', exit_code: 3 });
   });
 
+  it('exits with 3 for what never ends', async () => {
+    expect((await capture(run, {}, ['/dev/zero'])).code).toBe(3);
+  });
+
   it('says when there is no such file', async () => {
     await expect(capture(run, {}, [join(place, 'none')])).rejects.toThrow(AssayError);
   });

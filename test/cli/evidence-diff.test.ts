@@ -23,7 +23,7 @@ const BUNDLES: Readonly<Record<string, RunDraft>> = {
     facts: [file('write', '${CWD}/out')],
     coverage: coverage(
       {
-        files: 'partial',
+        reads: 'partial',
         changes: 'complete',
         programs: 'complete',
         network: 'absent',
@@ -105,7 +105,7 @@ describe('evidence diff', () => {
   });
 
   it('prints JSON, and writes to a file', () => {
-    const { stdout } = assay(
+    const { stdout, stderr } = assay(
       'diff',
       path('base'),
       path('host'),
@@ -115,6 +115,7 @@ describe('evidence diff', () => {
       'new-host',
     );
     const found = JSON.parse(stdout) as Record<string, unknown>;
+    expect(stderr).toBe('assay: Gate failed: new-host (1)\n');
     expect(found).toMatchObject({
       schema: 'assay.evidence-diff.v1',
       equal: false,
@@ -196,7 +197,10 @@ describe('a stored baseline', () => {
     const bad = path('cut');
     writeFileSync(bad, readFileSync(path('base')).subarray(0, 200));
     const key = ['--baseline-dir', store, '--key', 'other'];
-    expect(assay('diff', bad, ...key, '--write-baseline').status).toBe(7);
+    const refused = assay('diff', bad, ...key, '--write-baseline');
+    expect(refused.status).toBe(7);
+    expect(refused.stderr).toContain('cut.tar.gz: ');
+    expect(assay('diff', `${bad}.not`, ...key, '--write-baseline').status).toBe(7);
     expect(assay('diff', bad, ...stored, '--update-baseline').status).toBe(7);
     expect(readdirSync(store)).toEqual(['main.tar.gz']);
     rmSync(bad);

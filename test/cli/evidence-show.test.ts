@@ -90,6 +90,7 @@ describe('evidence show', () => {
 
   it('prints no control character of a name', () => {
     const { stdout } = show(bundle);
+    // oxlint-disable-next-line no-control-regex -- they are what is looked for
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
     expect(stdout).toContain('\\u001b[2J\\u202e');
     expect(show(bundle, '--json').stdout).not.toMatch(/[\u007f-\u009f\u202e]/);
@@ -229,6 +230,18 @@ describe('evidence show', () => {
     });
     expect(stdout).toBe(show(bundle).stdout);
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('assay-show-'))).toEqual(before);
+  });
+
+  it('loses nothing to a reader that takes its time', async () => {
+    const many = join(place, 'slow.tar.gz');
+    const facts = Array.from({ length: 2000 }, (_, at) => file('read', `\${CWD}/f${at}`));
+    writeFileSync(many, await makeBundle({ facts }));
+    const script = '"$0" evidence show "$1" --json | (sleep 0.5; cat)';
+    const { stdout } = spawnSync('bash', ['-c', script, ASSAY, many], {
+      encoding: 'utf8',
+      maxBuffer: 1 << 26,
+    });
+    expect((JSON.parse(stdout) as { events: unknown[] }).events).toHaveLength(2009);
   });
 
   it('ends quietly when its reader has seen enough', async () => {

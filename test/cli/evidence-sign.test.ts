@@ -159,6 +159,18 @@ describe.skipIf(missing !== undefined)(`evidence sign${missing ? ` (${missing})`
     });
   });
 
+  it('does not write a file that is too large to be verified', () => {
+    const bundle = copy('full.tar.gz');
+    sign(bundle, '--key', 'eve');
+    const file = at(`${bundle}.intoto.jsonl`);
+    const line = readFileSync(file, 'utf8');
+    writeFileSync(file, line.repeat(64).replaceAll('"payload":"ey', '"payload":"ew'));
+    const { status, stderr } = sign(bundle, '--key', 'ops');
+    expect(status).toBe(2);
+    expect(stderr).toContain('it has more than 64 lines');
+    expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(65);
+  });
+
   it('does not sign what is not intact', () => {
     alterBundle(at('run.bundle.tar.gz'), at('altered.tar.gz'), (tar) => {
       tar[tar.lastIndexOf('copy.txt')] = 0x43;

@@ -32,6 +32,11 @@ function signed(name: string, from = 'clean', ...args: readonly string[]): strin
   return bundle;
 }
 
+/** Leaves out what differs from machine to machine. */
+function mask(text: string): string {
+  return text.replaceAll(/sha256:\w+|sandbox_\w+|\d+ in sequence/g, '…');
+}
+
 interface Envelope {
   payload: string;
   payloadType: string;
@@ -90,6 +95,22 @@ describe.skipIf(missing !== undefined)(`evidence verify${missing ? ` (${missing}
       '✓ complete:files',
     ]);
     expect(stdout).toContain(`${bundle}: intact and signed by ops.pub\nNot claimed: `);
+  });
+
+  it('prints what the page shows', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/evidence-verify.md'), 'utf8');
+    const [command = '', output = '', difference = ''] = Array.from(
+      page.matchAll(/^```\n([\s\S]*?)^```/gm),
+      (found) => found[1] ?? '',
+    );
+    signed('run');
+    writeFileSync(at('release.yaml'), POLICY.replace('/out', '/target'));
+    const follow = (line: string): string =>
+      mask(assayIn(place, line.trim().split(' ').slice(1)).stdout);
+    expect(follow(command)).toBe(mask(output));
+    expect(
+      follow(command.replace('policy.yaml', 'release.yaml').replace(/ --require.*/, '')),
+    ).toContain(mask(difference));
   });
 
   it('prints the same for programs', () => {

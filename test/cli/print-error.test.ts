@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { printError, renderError } from '../../src/cli/print-error.ts';
 import { AssayError } from '../../src/core/errors.ts';
+import { BundleError } from '../../src/evidence/bundle/bundle-error.ts';
 
 const PLAIN = { isColored: false, isDebug: false };
 
@@ -77,6 +78,20 @@ describe('printError()', () => {
     expect(text).toContain('Internal error: x is not a function');
     expect(text).toContain('E_INTERNAL');
     expect(text).not.toContain('print-error.test.ts');
+  });
+
+  it('names the bundle, the place and the exact code of one that is refused', () => {
+    const error = new BundleError('IntegrityEventHash', 'It was changed', {
+      member: 'events.ndjson',
+      line: 7,
+    });
+    error.file = 'run.tgz';
+    const { text, code } = print(error);
+    expect(code).toBe(1);
+    expect(text).toMatch(
+      /^assay: run\.tgz: events\.ndjson:7: It was changed \(IntegrityEventHash\)\n/,
+    );
+    expect(text).toMatch(/\nhint: .+\nE_EVIDENCE_INTEGRITY\n$/);
   });
 
   it('colours on a terminal only, and not with NO_COLOR', () => {

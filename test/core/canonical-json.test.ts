@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
@@ -61,6 +62,27 @@ describe('canonicalJson()', () => {
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
         expect(canonicalJson(reverseMembers(value))).toBe(text);
       }),
+    );
+  });
+
+  it('agrees with the canonicalize package on any value', () => {
+    const number = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer());
+    const text = fc.string({ unit: 'binary' });
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 5 },
+        fc.constantFrom(null, true, false),
+        number,
+        text,
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(text, tie('value'), { maxKeys: 6 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, (any) => {
+        expect(canonicalJson(any)).toBe(canonicalize(any));
+      }),
+      { numRuns: 2000 },
     );
   });
 

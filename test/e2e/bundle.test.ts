@@ -8,7 +8,7 @@ import type { BundleEvent } from '../../src/evidence/bundle/bundle.ts';
 import { describeForEachPerson } from './as-user.ts';
 import { type Place, usePlaces } from './place.ts';
 import { dataOf, readBundle, type ReadBundle } from './read-bundle.ts';
-import { type Outcome, PYTHON, readSummary, runAssay } from './run-assay.ts';
+import { ASSAY, type Outcome, PYTHON, readSummary, runAssay, runBare } from './run-assay.ts';
 
 describeForEachPerson('the bundle', (person) => {
   const makePlace = usePlaces(person);
@@ -130,6 +130,37 @@ describeForEachPerson('the bundle', (person) => {
       }),
     );
     expect(dataOf(bundle, 'summary')).toMatchObject([{ refusal_count: 2 }]);
+  });
+
+  it('has what packs for pipelines ask for: a start, an end, and which assay it was', async () => {
+    const place = makePlace();
+    await run(place, 'true');
+    const { events, manifest } = await read(place);
+    expect(events[0]).toMatchObject({
+      type: 'assay.profile.started',
+      data: { version: manifest.producer.version, command: ['/bin/sh', '-c', 'true'] },
+    });
+    expect(events.at(-1)?.type).toBe('assay.profile.finished');
+  });
+
+  it('is known by its policy elsewhere, and not by another one', async () => {
+    const place = makePlace();
+    const out = place.makeDir('out');
+    const text = 'api_version: assay/v1\nextends: [coding-agent]\nfs: { read: [~/.gitconfig] }\n';
+    const mine = place.write('work/mine.yaml', text);
+    const same = place.write('out/same.yaml', `# the same\n${text}`);
+    const other = place.write('out/other.yaml', text.replace('read', 'write'));
+    const bundle = `${out}/run.bundle.tar.gz`;
+    const verify = async (policy: string): Promise<number | null> => {
+      const command = [ASSAY, 'evidence', 'verify', bundle, '--policy', policy];
+      return (await runBare({ place, command, cwd: out, env: { HOME: '/nonexistent' } })).code;
+    };
+    await runAssay({ place, flags: ['--policy', mine, '--bundle', bundle], command: ['true'] });
+    expect(await verify(same)).toBe(10);
+    expect(await verify(other)).toBe(12);
+    const flags = ['--policy', mine, '--deny', '*.pem', '--bundle', bundle];
+    await runAssay({ place, flags, command: ['true'] });
+    expect(await verify(same)).toBe(12);
   });
 
   it('holds no secret of the command line or the environment', async () => {

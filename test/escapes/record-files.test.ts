@@ -6,16 +6,23 @@ import { expect, it } from 'vitest';
 import type { Evidence } from '../../src/evidence/evidence.ts';
 import { describeForEachPerson } from '../e2e/as-user.ts';
 import { type Place, usePlaces } from '../e2e/place.ts';
+import { dataOf, readBundle } from '../e2e/read-bundle.ts';
 import { runBare } from '../e2e/run-assay.ts';
 import { ASSAY } from './run.ts';
 
 const STREAM = 'run.ndjson';
-const ARTIFACTS = ['run.profile.json', 'run.profile.evidence.json', 'run.profile.json.report.md'];
+const BUNDLE = 'run.bundle.tar.gz';
+const ARTIFACTS = [
+  'run.profile.json',
+  'run.profile.evidence.json',
+  'run.profile.json.report.md',
+  BUNDLE,
+];
 
 /** Runs a script in a workspace in which its own record is written. */
 async function runBeside(place: Place, script: string) {
   const flags = ['--quiet', '--preset', 'coding-agent', '--profile-format', 'json'];
-  const record = ['--profile', 'run.profile.json', '--json', STREAM];
+  const record = ['--profile', 'run.profile.json', '--bundle', BUNDLE, '--json', STREAM];
   const command = ['/bin/sh', '-c', script];
   const outcome = await runBare({
     place,
@@ -64,6 +71,8 @@ describeForEachPerson('a record in the workspace', (person) => {
     }
     const evidence = JSON.parse(place.read('work/run.profile.evidence.json')) as Evidence;
     expect(evidence.changes.created).toContain('${CWD}/after/');
+    const bundle = await readBundle(place.at(`work/${BUNDLE}`));
+    expect(dataOf(bundle, 'change')).toContainEqual({ change: 'created', path: '${CWD}/after/' });
   });
 
   it('is complete when the program moves the directory that it is written to', async () => {

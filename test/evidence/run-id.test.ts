@@ -223,6 +223,17 @@ describe('computeRunId()', () => {
       'an index that git gave up',
       withEvents(file('unlink', `${cwd}/.git/index.lock`, { program: 3 })),
     ],
+    [
+      'when things happened, or how they are known',
+      {
+        ...BASE,
+        launchedMs: 5,
+        events: BASE.events.map((event) =>
+          'basis' in event ? { ...event, atMs: 77, basis: 'predicted' as const } : event,
+        ),
+        programs: BASE.programs.map((one) => ({ ...one, atMs: 3 })),
+      },
+    ],
     ['an interrupted call', withEvents(file('read', `${cwd}/fifo`, { outcome: 'EINTR' }))],
     [
       'another file of the system read',

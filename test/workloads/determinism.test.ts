@@ -4,14 +4,19 @@ import { findObstacle } from './availability.ts';
 import { CIRCUMSTANCES, type Circumstances, describeCircumstances, Load } from './circumstances.ts';
 import { Clock } from './clock.ts';
 import { Copy, ORDINARY, OTHER_ORDINARY } from './copy.ts';
-import { listEvidenceDifferences, type RecordedRun, runRecorded } from './evidence.ts';
+import {
+  listBundleDifferences,
+  listEvidenceDifferences,
+  type RecordedRun,
+  runRecorded,
+} from './evidence.ts';
 import { IS_FULL, type Workload } from './workload.ts';
 import { NAMED } from './workloads/index.ts';
 
 const RUNS = IS_FULL ? CIRCUMSTANCES : CIRCUMSTANCES.slice(0, 4);
 const TIMEOUT_MS = IS_FULL ? 600_000 : 240_000;
 
-describe('Equal runs have an equal run id', () => {
+describe('Equal runs have an equal run id and an equal run root', () => {
   it.for(NAMED)('of %s', { timeout: TIMEOUT_MS }, async ([, workload], context) => {
     const obstacle = findObstacle(workload, Clock.tools);
     if (obstacle !== undefined) context.skip(obstacle);
@@ -19,9 +24,14 @@ describe('Equal runs have an equal run id', () => {
     const unequal: string[] = [];
     for (const circumstances of RUNS.slice(1)) {
       const other = await runUnder(circumstances, workload);
-      if (other.runId === first.runId) continue;
-      unequal.push(`${describeCircumstances(circumstances)}: ${other.runId}, not ${first.runId}`);
-      unequal.push(...listEvidenceDifferences(first.evidence, other.evidence));
+      const where = describeCircumstances(circumstances);
+      if (other.runId !== first.runId) {
+        unequal.push(`${where}: ${other.runId}, not ${first.runId}`);
+        unequal.push(...listEvidenceDifferences(first.evidence, other.evidence));
+      } else if (other.bundle.manifest.run_root !== first.bundle.manifest.run_root) {
+        unequal.push(`${where}: another run root`);
+        unequal.push(...listBundleDifferences(first.bundle, other.bundle));
+      }
     }
     expect(unequal).toEqual([]);
   });

@@ -2,12 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Evidence } from '../../src/evidence/evidence.ts';
+import { readBundle, type ReadBundle } from '../e2e/read-bundle.ts';
 import { choosePolicy, type Outcome, runInside, type RunOptions } from './run.ts';
 
 export interface RecordedRun {
   readonly outcome: Outcome;
   readonly evidence: Evidence;
   readonly runId: string;
+  readonly bundle: ReadBundle;
   /** The policy that the run suggests. */
   readonly policyFile: string;
 }
@@ -19,7 +21,8 @@ export async function runRecorded(
 ): Promise<RecordedRun> {
   const { out } = options.copy;
   const record = ['--profile', join(out, 'run.profile.json'), '--profile-format', 'json'];
-  const flags = [...choosePolicy(options), ...record, '--observe', level];
+  const bundleFile = join(out, 'run.bundle.tar.gz');
+  const flags = [...choosePolicy(options), ...record, '--bundle', bundleFile, '--observe', level];
   const outcome = await runInside(options, flags);
   const names = readdirSync(out);
   const evidenceFile = names.find((name) => name.includes('.evidence.'));
@@ -30,13 +33,25 @@ export async function runRecorded(
     throw new Error(`Not all artifacts were written: ${names.join(' ')}\n${outcome.stderr}`);
   const evidence = JSON.parse(readFileSync(join(out, evidenceFile), 'utf8')) as Evidence;
   const [runId = ''] = evidence.run_ids;
-  return { outcome, evidence, runId, policyFile: join(out, policyFile) };
+  const bundle = await readBundle(bundleFile);
+  return { outcome, evidence, runId, bundle, policyFile: join(out, policyFile) };
+}
+
+/** Events that only one of two bundles has; when they were seen does not count. */
+export function listBundleDifferences(first: ReadBundle, second: ReadBundle): string[] {
+  const toText = ({ type, subject, data }: ReadBundle['events'][number]): string =>
+    `${type} ${subject ?? ''} ${JSON.stringify(data)}`;
+  return compare(first.events.map(toText), second.events.map(toText));
 }
 
 /** The lines that only one of two has, of what equal runs have in common. */
 export function listEvidenceDifferences(first: Evidence, second: Evidence): string[] {
-  const [mine, theirs] = [first, second].map((evidence) => new Set(toLines(evidence)));
-  if (mine === undefined || theirs === undefined) return [];
+  return compare(toLines(first), toLines(second));
+}
+
+function compare(first: readonly string[], second: readonly string[]): string[] {
+  const mine = new Set(first);
+  const theirs = new Set(second);
   return [
     ...limit([...mine].filter((line) => !theirs.has(line)).map((line) => `- ${line}`)),
     ...limit([...theirs].filter((line) => !mine.has(line)).map((line) => `+ ${line}`)),

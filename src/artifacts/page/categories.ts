@@ -38,12 +38,20 @@ const BY_OP: ReadonlyMap<string, Category> = new Map<string, Category>([
   ['rmdir', 'removed'],
   ['rename', 'moved'],
   ['link', 'moved'],
+  ['meta', 'attributes'],
+  ['chmod+x', 'attributes'],
+  ['chmod+s', 'attributes'],
   ['chmod', 'attributes'],
   ['chown', 'attributes'],
   ['utimes', 'attributes'],
   ['xattr', 'attributes'],
   ['exec', 'ran'],
   ['access', 'read'],
+  // What was left in the end: a write that has made a file, or replaced one, is told apart by that.
+  ['created', 'created'],
+  ['modified', 'written'],
+  ['removed', 'removed'],
+  ['attributes', 'attributes'],
 ]);
 
 export function categoryOf({ outcomeClass, op }: Pick<Row, 'outcomeClass' | 'op'>): Category {

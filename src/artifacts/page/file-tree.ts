@@ -15,18 +15,41 @@ export interface FileNode {
 /** A path with more parts than this has the rest as one name, so that no name can make the tree deep. */
 const MAX_DEPTH = 48;
 
+const QUIET: ReadonlySet<Category> = new Set(['read', 'failed']);
+
 /** Each touched file once, in its directory, under the gravest of what was done to it. */
 export function makeFileTree(rows: readonly Row[], isShown: (row: Row) => boolean): FileNode {
   const gravest = new Map<string, number>();
   for (const row of rows) {
-    if (row.kind !== 'file' || !isShown(row)) continue;
+    if ((row.kind !== 'file' && row.kind !== 'change') || !isShown(row)) continue;
+    const path = row.path.replace(/(?<=.)\/$/, '');
     const rank = CATEGORIES.indexOf(categoryOf(row));
-    const known = gravest.get(row.path);
-    if (known === undefined || rank < known) gravest.set(row.path, rank);
+    const known = gravest.get(path);
+    if (known === undefined || rank < known) gravest.set(path, rank);
   }
+  const directories = findDirectories(gravest.keys());
   const root = makeNode('', '', undefined);
-  for (const [path, rank] of gravest) addFile(root, path, CATEGORIES[rank] ?? 'read');
+  for (const [path, rank] of gravest) {
+    const category = CATEGORIES[rank] ?? 'read';
+    // To look into a directory is no more than to look at what is in it.
+    if (!(QUIET.has(category) && directories.has(path))) addFile(root, path, category);
+  }
   return root;
+}
+
+function findDirectories(paths: Iterable<string>): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const path of paths) {
+    let parent = path;
+    for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
+      const slash = parent.lastIndexOf('/');
+      if (slash <= 0) break;
+      parent = parent.slice(0, slash);
+      if (found.has(parent)) break;
+      found.add(parent);
+    }
+  }
+  return found;
 }
 
 function makeNode(name: string, path: string, parent: FileNode | undefined): FileNode {

@@ -5,16 +5,10 @@ import type { RunModel } from './model.ts';
 import { toVisible } from './names.ts';
 import { makeOverview } from './overview.ts';
 import { preparePrint } from './paper.ts';
+import { makePolicy } from './policy-section.ts';
 import { makePrograms } from './programs.ts';
 import { makeSection, SECTIONS, type SectionId } from './sections.ts';
-import {
-  makeChanges,
-  makeCoverage,
-  makeEnvironment,
-  makeNetwork,
-  makePolicy,
-  makeRefusals,
-} from './tables.ts';
+import { makeChanges, makeCoverage, makeEnvironment, makeNetwork, makeRefusals } from './tables.ts';
 import { prepareTheme } from './theme.ts';
 import { Treemap } from './treemap.ts';
 import { makeAlarm, makeVerification, showBadge, type Verification } from './verification.ts';

@@ -46,6 +46,8 @@ export interface Row {
 
 /** Everything that the page shows, from events alone. */
 export interface RunModel {
+  /** It was not read to its end. */
+  isPartial: boolean;
   manifest: BundleManifest | undefined;
   readonly rows: Row[];
   started: Partial<StartedData>;
@@ -60,6 +62,7 @@ export interface RunModel {
 
 export function makeModel(): RunModel {
   return {
+    isPartial: true,
     manifest: undefined,
     rows: [],
     started: {},

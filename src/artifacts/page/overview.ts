@@ -1,6 +1,6 @@
 import { CATEGORIES, categoryOf } from './categories.ts';
 import { draw, make, makePill } from './elements.ts';
-import { asText, asTexts, type RunModel } from './model.ts';
+import { asObject, asText, asTexts, type RunModel } from './model.ts';
 import { showName } from './names.ts';
 import { judgeRun, listStatements, makeControlCards } from './verdict.ts';
 
@@ -35,7 +35,7 @@ export function makeOverview({ model, isVerified, isOlderFormat }: OverviewOptio
   return [
     hero,
     ...(cards ? [cards] : []),
-    makeFigures(model),
+    ...(isVerified && !isOlderFormat ? [makeFigures(model)] : []),
     ...(statements.length === 0 ? [] : [makeStatementList(statements)]),
   ];
 }
@@ -116,7 +116,7 @@ function describeTimes({ rows }: RunModel): string {
   const start = new Date(first)
     .toISOString()
     .replace('T', ' ')
-    .replace(/\.\d+Z$/, ' UTC');
+    .replace(/:\d\d\.\d+Z$/, ' UTC');
   return last > first ? `${start}, ${formatDuration(last - first)}` : start;
 }
 
@@ -129,7 +129,14 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-function makeFigures(model: RunModel): HTMLElement {
+/** The surface that has to be watched completely for the number to be all there was. */
+interface Figure {
+  readonly count: number;
+  readonly title: string;
+  readonly surface: string;
+}
+
+function countThings(model: RunModel): readonly Figure[] {
   const touched = new Set<string>();
   const written = new Set<string>();
   const endpoints = new Set<string>();
@@ -137,33 +144,39 @@ function makeFigures(model: RunModel): HTMLElement {
   let refused = 0;
   for (const row of model.rows) {
     if (row.outcomeClass === 'refused') refused += 1;
-    if (row.kind === 'file' && row.outcomeClass === 'ok') {
+    const isDone = row.outcomeClass === 'ok' || row.outcome === 'unknown';
+    if (row.kind === 'file' && isDone) {
       touched.add(row.path);
       if (CATEGORIES.indexOf(categoryOf(row)) < CATEGORIES.indexOf('ran')) written.add(row.path);
     }
-    if (row.kind === 'network' && row.op === 'connect' && row.outcomeClass === 'ok')
-      endpoints.add(row.path);
+    if (row.kind === 'network' && row.op === 'connect' && isDone) endpoints.add(row.path);
     if (row.kind === 'program') programs.add(row.path);
   }
-  const figures: [number, string, string][] = [
-    [programs.size, 'programs', 'programs'],
-    [touched.size, 'files touched', 'files'],
-    [written.size, 'of them written', 'files'],
-    [endpoints.size, 'endpoints reached', 'network'],
-    [refused, 'attempts refused', 'refusals'],
-    [model.changes.length, 'changes left', 'changes'],
+  return [
+    { count: programs.size, title: 'programs', surface: 'programs' },
+    { count: touched.size, title: 'files touched', surface: 'reads' },
+    { count: written.size, title: 'of them written', surface: 'changes' },
+    { count: endpoints.size, title: 'endpoints reached', surface: 'network' },
+    { count: refused, title: 'attempts refused', surface: 'changes' },
+    { count: model.changes.length, title: 'changes left', surface: 'changes' },
   ];
-  const list = make(
+}
+
+function makeFigures(model: RunModel): HTMLElement {
+  const surfaces = asObject(model.coverage?.surfaces);
+  const isWatched = (surface: string): boolean =>
+    asObject(surfaces[surface])['status'] === 'complete';
+  return make(
     'ul',
     { class: 'figures', 'aria-label': 'The run in numbers' },
-    figures.map(([count, title]) =>
-      make('li', {}, [
-        make('strong', {}, [count.toLocaleString('en-US')]),
-        make('span', {}, [title]),
-      ]),
-    ),
+    countThings(model).map(({ count, title, surface }) => {
+      const number = count.toLocaleString('en-US');
+      return make('li', {}, [
+        make('strong', {}, [isWatched(surface) ? number : `≥ ${number}`]),
+        make('span', {}, [isWatched(surface) ? title : `${title}; not all was watched`]),
+      ]);
+    }),
   );
-  return list;
 }
 
 function makeStatementList(statements: readonly string[]): HTMLElement {

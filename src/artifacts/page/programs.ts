@@ -26,7 +26,9 @@ export function makePrograms({ model, onPick }: ProgramsOptions): HTMLElement {
   const lines = listPrograms(model.rows);
   const title = 'Programs';
   if (lines.length === 0)
-    return makeSection({ id: 'programs', title }, [makeEmpty('No program is in this bundle.')]);
+    return makeSection({ id: 'programs', title }, [
+      makeEmpty(model, 'No program is in this bundle.'),
+    ]);
   const range = findRange(model.rows);
   const activities = findActivities(model.rows);
   const list = make('ol', { class: 'tree' });

@@ -1,4 +1,5 @@
 import { make, makeButton } from './elements.ts';
+import type { RunModel } from './model.ts';
 
 export interface SectionOptions {
   readonly id: SectionId;
@@ -43,9 +44,11 @@ export function makeSection(
   );
 }
 
-/** What stands where there is nothing to show. */
-export function makeEmpty(text: string): HTMLElement {
-  return make('p', { class: 'empty' }, [text]);
+/** What stands where there is nothing to show. Of a bundle that was not read to its end, nothing can be said. */
+export function makeEmpty({ isPartial }: Pick<RunModel, 'isPartial'>, text: string): HTMLElement {
+  return make('p', { class: 'empty' }, [
+    isPartial ? 'Nothing of this was read before the check failed.' : text,
+  ]);
 }
 
 export interface TableOptions<T> {

@@ -1,6 +1,6 @@
 import { make, makePill } from './elements.ts';
 import { asList, asObject, asText, asTexts, type Row, type RunModel } from './model.ts';
-import { showName, showPath, splitPath, toVisible, toVisibleLines } from './names.ts';
+import { showName, showPath, splitPath, toVisible } from './names.ts';
 import { growList, makeEmpty, makeSection, makeTable } from './sections.ts';
 
 const OUTCOME_TONES = { ok: 'good', failed: 'plain', refused: 'bad', none: 'plain' } as const;
@@ -38,7 +38,7 @@ export function makeNetwork(model: RunModel): HTMLElement {
     },
     [
       rows.length === 0
-        ? makeEmpty('No connection or socket is in this bundle.')
+        ? makeEmpty(model, 'No connection or socket is in this bundle.')
         : makeTable({
             caption: 'Connections and sockets',
             columns: ['Endpoint', 'Operation', 'Outcome', 'Program', 'Rule'],
@@ -71,7 +71,7 @@ export function makeRefusals(model: RunModel): HTMLElement {
     },
     [
       rows.length === 0
-        ? makeEmpty('No refusal is in this bundle.')
+        ? makeEmpty(model, 'No refusal is in this bundle.')
         : makeTable({
             caption: 'Refused attempts',
             columns: ['Operation', 'What', 'Program', 'Rule', 'Answer'],
@@ -118,7 +118,7 @@ export function makeChanges(model: RunModel): HTMLElement {
             { class: 'columns' },
             Array.from(groups, ([name, paths]) => makeChangeGroup(name, paths)),
           )
-        : makeEmpty('No change is in this bundle.'),
+        : makeEmpty(model, 'No change is in this bundle.'),
     ],
   );
 }
@@ -173,6 +173,7 @@ export function makeCoverage(model: RunModel): HTMLElement {
     [
       surfaces.length === 0
         ? makeEmpty(
+            model,
             'This bundle does not say what was watched: what is not in it may still have happened.',
           )
         : makeTable({
@@ -223,36 +224,6 @@ function spellClaim(claim: string): string {
   return /^[a-z_]+$/.test(claim) ? claim.replaceAll('_', ' ') : claim;
 }
 
-export function makePolicy(model: RunModel): HTMLElement {
-  const { policy } = model;
-  if (!policy)
-    return makeSection({ id: 'policy', title: 'Policy' }, [
-      makeEmpty('No policy is in this bundle.'),
-    ]);
-  return makeSection(
-    {
-      id: 'policy',
-      title: 'Policy',
-      note: 'Everything that was in force, presets and flags included.',
-    },
-    [
-      make('dl', { class: 'facts' }, [
-        make('div', {}, [
-          make('dt', {}, ['Name']),
-          make('dd', {}, [showName(asText(policy.name))]),
-        ]),
-        make('div', {}, [
-          make('dt', {}, ['Digest']),
-          make('dd', {}, [showName(asText(policy.digest))]),
-        ]),
-      ]),
-      make('pre', { class: 'json', tabindex: '0', 'aria-label': 'The policy as JSON' }, [
-        toVisibleLines(JSON.stringify(policy.policy ?? null, null, 2)),
-      ]),
-    ],
-  );
-}
-
 export function makeEnvironment(model: RunModel): HTMLElement {
   const { environment } = model;
   return makeSection(
@@ -266,7 +237,7 @@ export function makeEnvironment(model: RunModel): HTMLElement {
           makeNameGroup('Passed', asTexts(environment.passed)),
           makeNameGroup('Removed', asTexts(environment.removed)),
         ]
-      : [makeEmpty('No environment is in this bundle.')],
+      : [makeEmpty(model, 'No environment is in this bundle.')],
   );
 }
 

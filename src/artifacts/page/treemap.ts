@@ -3,7 +3,7 @@ import { draw, make, makeButton } from './elements.ts';
 import { type FileNode, listChildren, makeFileTree, nameInside, skipSingle } from './file-tree.ts';
 import type { Row } from './model.ts';
 import { showName, toVisible } from './names.ts';
-import { formatCount, makeEmpty } from './sections.ts';
+import { formatCount } from './sections.ts';
 import { type Box, squarify } from './squarify.ts';
 import { inset, writeLabel } from './treemap-shapes.ts';
 
@@ -46,6 +46,7 @@ export class Treemap {
   #root: FileNode;
   #node: FileNode;
   #drawn = 0;
+  #width = 0;
 
   constructor({ rows, onPick }: TreemapOptions) {
     this.#rows = rows;
@@ -66,7 +67,9 @@ export class Treemap {
     ]);
     this.#canvas.addEventListener('keydown', (event) => this.#onKey(event));
     // Drawn for the width that there is.
-    new ResizeObserver(() => this.#draw()).observe(this.#canvas);
+    new ResizeObserver(() => {
+      if (Math.floor(this.#canvas.clientWidth) !== this.#width) this.#draw();
+    }).observe(this.#canvas);
     this.#refresh();
   }
 
@@ -164,6 +167,10 @@ export class Treemap {
     }
     this.#node = node === this.#root ? skipSingle(node) : node;
     this.#refresh();
+    this.#focusFirst();
+  }
+
+  #focusFirst(): void {
     this.#canvas.querySelector<SVGElement>('[tabindex="0"]')?.focus();
   }
 
@@ -175,11 +182,15 @@ export class Treemap {
 
   #draw(): void {
     const width = Math.floor(this.#canvas.clientWidth);
+    this.#width = width;
     if (width === 0) return;
+    const focused = this.#canvas.contains(document.activeElement);
     const height = Math.round(Math.min(Math.max(width * 0.45, 260), 460));
     const all = this.#listShown(this.#node);
     if (all.length === 0) {
-      this.#canvas.replaceChildren(makeEmpty('No file of this kind was touched.'));
+      this.#canvas.replaceChildren(
+        make('p', { class: 'empty' }, ['There is no such file to show.']),
+      );
       return;
     }
     const nodes = all.slice(0, MAX_CELLS);
@@ -209,6 +220,7 @@ export class Treemap {
         ]),
       );
     this.#canvas.replaceChildren(svg);
+    if (focused) this.#focusFirst();
   }
 
   #drawCell(node: FileNode, box: Box, at: number): SVGGElement {

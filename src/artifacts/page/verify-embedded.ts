@@ -26,6 +26,7 @@ export async function verifyEmbedded(
           onProgress(model.rows.length / (model.manifest?.event_count ?? Infinity));
       },
     });
+    model.isPartial = false;
     return { model, verification: { isIntact: true, result, tookMs: performance.now() - startMs } };
   } catch (error) {
     return { model, verification: { isIntact: false, ...describeFailure(error) } };

@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { AssayError } from '../../core/errors.ts';
-import { toPrintable } from '../../core/printable.ts';
+import { toPrintable, toPrintableLines } from '../../core/printable.ts';
 import { type Judgement, malformed } from '../../evidence/interop/judgement.ts';
 import { judgeDocument } from '../../evidence/interop/judge-document.ts';
+import { readBounded } from '../bounded-file.ts';
 import type { ParsedCommand } from '../parse.ts';
 
 /** Frozen: docs/evidence-check.md. */
 const EXIT_CODES = { pass: 0, fail: 6, malformed: 3 } as const;
 const MARKS = { pass: '✓', fail: '✗', malformed: '✗' } as const;
-const MAX_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 128 * 1024 * 1024;
 
 /** `assay evidence check`: judges one document that is not a bundle. */
 export function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>): Promise<number> {
@@ -18,7 +18,9 @@ export function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>): Pro
   const code = EXIT_CODES[verdict];
   process.stdout.write(
     flags.has('json')
-      ? `${JSON.stringify({ kind, verdict, exit_code: code, reason, signals, report }, null, 2)}\n`
+      ? toPrintableLines(
+          `${JSON.stringify({ kind, verdict, exit_code: code, reason, signals, report }, null, 2)}\n`,
+        )
       : describe(file, judgement),
   );
   return Promise.resolve(code);
@@ -26,7 +28,7 @@ export function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>): Pro
 
 function readDocument(file: string): Uint8Array {
   try {
-    return readFileSync(file === '-' ? 0 : file);
+    return readBounded(file, MAX_BYTES);
   } catch (cause) {
     throw new AssayError(
       'E_USAGE',

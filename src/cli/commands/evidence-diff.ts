@@ -1,14 +1,19 @@
 import { AtomicFile } from '../../artifacts/atomic-file.ts';
+import { describeGate } from '../../artifacts/diff-verdict.ts';
 import { AssayError } from '../../core/errors.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { BundleError } from '../../evidence/bundle/bundle-error.ts';
 import { compareBundles, type Comparison } from '../../evidence/diff/compare.ts';
 import { applyGate, type Gate, GATE_KINDS, type GateKind } from '../../evidence/diff/gate.ts';
 import { BASELINE, CANDIDATE, Ledger, type SideBit } from '../../evidence/diff/ledger.ts';
 import { type Side, SideReader } from '../../evidence/diff/side.ts';
 import { findClosest } from '../../policy/did-you-mean.ts';
 import { BaselineStore } from '../baseline-store.ts';
-import { scanBundle } from '../bundle-file.ts';
+import { nameBundle, scanBundle } from '../bundle-file.ts';
 import type { FlagValues } from '../flag-values.ts';
 import type { ParsedCommand } from '../parse.ts';
+
+const TEXT: ReadonlySet<string> = new Set(['text', 'human']);
 
 type Given = Pick<ParsedCommand, 'flags' | 'rest'>;
 
@@ -27,7 +32,11 @@ export async function run({ flags, rest }: Given): Promise<number> {
   );
   const gate = failOn.length > 0 ? applyGate(comparison, failOn) : undefined;
   await write(comparison, gate, flags);
-  return gate && gate.failed.length > 0 ? 1 : 0;
+  if (!gate || gate.failed.length === 0) return 0;
+  // Where the text does not say it, since there is none to be seen.
+  if (flags.has('output') || !TEXT.has(flags.text('format') ?? 'text'))
+    process.stderr.write(`assay: ${describeGate(gate)}\n`);
+  return 1;
 }
 
 async function readSide(path: string, ledger: Ledger, bit: SideBit): Promise<Side> {
@@ -114,14 +123,20 @@ function choosePaths(
 async function storeBaseline(store: BaselineStore, { flags, rest }: Given): Promise<number> {
   const [source = ''] = rest;
   let runId = '';
-  await store.store(source, {
-    mayReplace: flags.has('update-baseline'),
-    check: async (path) => {
-      const { manifest } = await scanBundle(path, {});
-      runId = manifest.run_id;
-    },
-  });
-  process.stdout.write(`Stored ${runId} as ${store.path}\n`);
+  try {
+    await store.store(source, {
+      mayReplace: flags.has('update-baseline'),
+      check: async (path) => {
+        const { manifest } = await scanBundle(path);
+        runId = manifest.run_id;
+      },
+    });
+  } catch (error) {
+    // Not the copy, of which nobody knows.
+    if (error instanceof BundleError) error.file = nameBundle(source);
+    throw error;
+  }
+  process.stdout.write(`Stored ${toPrintable(runId)} as ${toPrintable(store.path)}\n`);
   return 0;
 }
 

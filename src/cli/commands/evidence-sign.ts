@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { AtomicFile } from '../../artifacts/atomic-file.ts';
 import { AssayError } from '../../core/errors.ts';
@@ -6,7 +6,12 @@ import { toPrintable } from '../../core/printable.ts';
 import { toFact } from '../../evidence/bundle/facts.ts';
 import type { VerifiedBundle } from '../../evidence/bundle/verify-bundle.ts';
 import { addSignature } from '../../evidence/signing/add-signature.ts';
-import { EnvelopeError, type EnvelopeLine, parseEnvelopes } from '../../evidence/signing/dsse.ts';
+import {
+  ENVELOPE_LIMITS,
+  EnvelopeError,
+  type EnvelopeLine,
+  parseEnvelopes,
+} from '../../evidence/signing/dsse.ts';
 import type { SigningKey } from '../../core/keys/ed25519.ts';
 import { parsePrivateKey } from '../../core/keys/private-key.ts';
 import {
@@ -18,6 +23,7 @@ import {
   SANDBOX_RUN_TYPE,
 } from '../../evidence/signing/sandbox-run-predicate.ts';
 import type { Statement } from '../../evidence/signing/statement.ts';
+import { readBounded } from '../bounded-file.ts';
 import { scanBundle } from '../bundle-file.ts';
 import { readKeyFile } from '../key-file.ts';
 import type { ParsedCommand } from '../parse.ts';
@@ -32,7 +38,7 @@ interface Job {
 /** `assay evidence sign`: only what has been verified is signed, and exactly those bytes. */
 export async function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>): Promise<number> {
   const job = readJob({ flags, rest });
-  const { bundle, key, output } = job;
+  const { bundle, output } = job;
   // Both before the bundle is read, which may take a while.
   const earlier = readEnvelopes(output);
   const file = new AtomicFile(output, 'the signature');
@@ -43,8 +49,8 @@ export async function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>
       trace ? { onEvent: (event) => trace.add(event, toFact(event)) } : {},
     );
     const statements = makeStatements(job, { verified, trace });
-    const { lines, added } = signAll(statements, key, earlier);
-    if (added > 0) file.write(lines.map((line) => `${line}\n`));
+    const { text, added } = signAll(statements, job, earlier);
+    if (added > 0) file.write([text]);
     report({ isJson: flags.has('json'), job, verified, statements, added });
     return 0;
   } finally {
@@ -73,15 +79,29 @@ function readJob({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>): Job {
 
 function readEnvelopes(file: string): readonly EnvelopeLine[] {
   if (!existsSync(file)) return [];
+  let content: Buffer;
   try {
-    return parseEnvelopes(readFileSync(file));
+    content = readBounded(file, ENVELOPE_LIMITS.fileBytes);
   } catch (cause) {
-    if (!(cause instanceof EnvelopeError)) throw cause;
-    throw new AssayError('E_USAGE', `Cannot add a signature to "${file}": ${cause.message}`, {
-      hint: 'Remove it, or name another file with --output',
-      cause,
-    });
+    throw refuse(file, (cause as Error).message, cause);
   }
+  return content.length === 0 ? [] : parse(content, file);
+}
+
+function parse(content: Uint8Array, file: string): readonly EnvelopeLine[] {
+  try {
+    return parseEnvelopes(content);
+  } catch (cause) {
+    if (cause instanceof EnvelopeError) throw refuse(file, cause.message, cause);
+    throw cause;
+  }
+}
+
+function refuse(file: string, reason: string, cause: unknown): AssayError {
+  return new AssayError('E_USAGE', `Cannot add a signature to "${file}": ${reason}`, {
+    hint: 'Remove it, or name another file with --output',
+    cause,
+  });
 }
 
 function makeStatements(
@@ -114,18 +134,20 @@ function makeStatements(
 
 function signAll(
   statements: readonly Statement[],
-  key: SigningKey,
+  { key, output }: Job,
   earlier: readonly EnvelopeLine[],
-): { readonly lines: readonly string[]; readonly added: number } {
-  let lines = earlier.map(({ text }) => text);
+): { readonly text: string; readonly added: number } {
+  let current = earlier;
+  let text = '';
   let added = 0;
   for (const statement of statements) {
-    const current = lines.length === 0 ? [] : parseEnvelopes(Buffer.from(lines.join('\n')));
     const signed = addSignature(current, statement, key);
-    lines = [...signed.lines];
+    text = signed.lines.map((line) => `${line}\n`).join('');
+    // Also that it is still small enough for those who verify it.
+    current = parse(Buffer.from(text), output);
     if (signed.isNew) added += 1;
   }
-  return { lines, added };
+  return { text, added };
 }
 
 interface Outcome {

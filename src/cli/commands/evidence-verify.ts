@@ -1,3 +1,4 @@
+import { AssayError } from '../../core/errors.ts';
 import type { BundleEvent } from '../../evidence/bundle/bundle.ts';
 import { BundleError } from '../../evidence/bundle/bundle-error.ts';
 import { EVENT_TYPES, type PolicyData } from '../../evidence/bundle/event-data.ts';
@@ -41,6 +42,10 @@ interface Asked {
 /** `assay evidence verify`: a short list of checks, and what they add up to. */
 export async function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>): Promise<number> {
   const [bundle = '-'] = rest;
+  if (rest.length === 0 && process.stdin.isTTY)
+    throw new AssayError('E_USAGE', '`evidence verify` needs a BUNDLE', {
+      hint: 'Name a file, or pipe one in',
+    });
   const requirements = parseRequirements(flags.list('require'));
   const keys = readKeys(flags.list('key'));
   const signature = readSignature(flags.text('signature'), { bundle, keys });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { AtomicFile } from '../../artifacts/atomic-file.ts';
 import { writeViewHtml } from '../../artifacts/view-html.ts';
 import { AssayError } from '../../core/errors.ts';
@@ -27,6 +27,7 @@ export async function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>
 async function readArchive(
   path: string,
 ): Promise<{ archive: Uint8Array; manifest: BundleManifest }> {
+  if (sizeOf(path) > MAX_BYTES) throw refuseSize(path);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   const { manifest } = await scanBundle(path, {
@@ -37,6 +38,15 @@ async function readArchive(
     },
   });
   return { archive: Buffer.concat(chunks), manifest };
+}
+
+/** As far as it is known before anything is read; what is wrong with the file, scanBundle() says. */
+function sizeOf(path: string): number {
+  try {
+    return path === '-' ? 0 : statSync(path).size;
+  } catch {
+    return 0;
+  }
 }
 
 function refuseSize(path: string): AssayError {

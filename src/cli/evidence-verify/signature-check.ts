@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { AssayError } from '../../core/errors.ts';
 import type { VerifiedBundle } from '../../evidence/bundle/verify-bundle.ts';
 import {
@@ -9,6 +9,7 @@ import {
 } from '../../evidence/signing/dsse.ts';
 import { checkSignatures, type Endorsement } from '../../evidence/signing/signature-check.ts';
 import type { TrustedKey } from '../../core/keys/trusted-keys.ts';
+import { readBounded } from '../bounded-file.ts';
 import type { Check } from './report.ts';
 
 /** What there is to check a signature with. */
@@ -34,13 +35,7 @@ export function readSignature(
   if (file === undefined || (named === undefined && !existsSync(file)))
     return { keys, file, content: undefined };
   try {
-    // One byte more than allowed is enough to refuse it.
-    const isLarge = statSync(file).size > ENVELOPE_LIMITS.fileBytes;
-    return {
-      keys,
-      file,
-      content: isLarge ? new Uint8Array(ENVELOPE_LIMITS.fileBytes + 1) : readFileSync(file),
-    };
+    return { keys, file, content: readBounded(file, ENVELOPE_LIMITS.fileBytes) };
   } catch (cause) {
     throw new AssayError(
       'E_USAGE',

@@ -20,7 +20,7 @@ import type { BundleSummary } from '../run-summary.ts';
 import { VERSION } from '../version.ts';
 import { listProfilePaths } from './profile-files.ts';
 
-const CHUNK_BYTES = 1 << 18;
+const CHUNK_BYTES = 1 << 16;
 /** The policy is one event, and has to fit into the longest line that a reader takes. */
 const MAX_POLICY_BYTES = 1_000_000;
 
@@ -85,8 +85,9 @@ function toSpool(fd: number): EventSpool {
       for (let done = 0; done < chunk.length;) done += writeSync(fd, chunk, done);
     },
     *read() {
+      // One for all: whoever reads is done with a piece when the next one is asked for.
+      const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
       for (let at = 0; ;) {
-        const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
         const got = readSync(fd, chunk, 0, CHUNK_BYTES, at);
         if (got === 0) return;
         at += got;

@@ -1,3 +1,8 @@
+import { toPrintable } from '../../core/printable.ts';
+
+/** A name in a message may be as long as a line of a bundle. */
+const MAX_MESSAGE_LENGTH = 300;
+
 /** Why a bundle is refused, by kind of failure. Each kind has one exit code, which never changes. */
 export const BUNDLE_REASONS = {
   E_EVIDENCE_INTEGRITY: 1,
@@ -89,7 +94,7 @@ export interface BundlePlace {
   readonly line?: number | undefined;
 }
 
-/** A bundle that is not what it says. What a program wrote may be quoted in the message: print it with care. */
+/** A bundle that is not what it says. Names that it quotes are harmless on a terminal. */
 export class BundleError extends Error {
   readonly code: BundleCode;
   readonly at: BundlePlace | undefined;
@@ -97,7 +102,10 @@ export class BundleError extends Error {
   file: string | undefined;
 
   constructor(code: BundleCode, message: string, at?: BundlePlace, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(
+      toPrintable(message.slice(0, MAX_MESSAGE_LENGTH)),
+      cause === undefined ? undefined : { cause },
+    );
     this.name = 'BundleError';
     this.code = code;
     this.at = at;

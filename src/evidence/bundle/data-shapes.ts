@@ -42,7 +42,13 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     run_digest: isHash,
     identity: isHash,
   },
-  [EVENT_TYPES.policy]: { name: isString, default: isBoolean, digest: isHash, policy: isRecord },
+  [EVENT_TYPES.policy]: {
+    name: isString,
+    default: isBoolean,
+    digest: isHash,
+    policy: isRecord,
+    toolchain: optional(isArrayOf(isString)),
+  },
   [EVENT_TYPES.environment]: { passed: isArrayOf(isString), removed: isArrayOf(isString) },
   [EVENT_TYPES.layers]: { layers: isArrayOf(hasShape(LAYER)) },
   [EVENT_TYPES.degraded]: {
@@ -75,7 +81,10 @@ const SHAPES: Readonly<Record<string, Shape>> = {
 };
 
 /** The first member of `data` that is not what the type of the event promises, in words. */
-export function findDataProblem({ type, data }: BundleEvent): string | undefined {
+export function findDataProblem({
+  type,
+  data,
+}: Pick<BundleEvent, 'type' | 'data'>): string | undefined {
   const shape = Object.hasOwn(SHAPES, type) ? SHAPES[type] : undefined;
   return shape && findShapeProblem(data, shape);
 }

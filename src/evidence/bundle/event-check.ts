@@ -2,7 +2,7 @@ import { canonicalJson } from '../../core/canonical-json.ts';
 import { EVENTS_NAME, type BundleEvent, type BundleManifest } from './bundle.ts';
 import { BundleError, type BundleCode, type BundlePlace } from './bundle-error.ts';
 import { makeHasher, writeContent } from './content-hash.ts';
-import { EventWriter } from './event-text.ts';
+import { EventText } from './event-text.ts';
 import { decodeText, isSorted, refuseLooseJson } from './json-check.ts';
 import type { BundleLimits } from './limits.ts';
 import {
@@ -52,9 +52,19 @@ const PLAIN_ENVELOPE: Shape = {
   ...Object.fromEntries(OPTIONAL.map((name) => [name, optional(isString)])),
 };
 
-/** RFC 3339, section 5.6. */
+/** RFC 3339, section 5.6, with a space in place of the T as its note allows. */
 const TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[Tt ](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+function isTime(text: string): boolean {
+  if (!TIME.test(text)) return false;
+  const day = Number(text.slice(8, 10));
+  if (day < 29) return true;
+  // Day 0 of the next month is the last of this one; a year such as 0004 is not one of the last century.
+  const last = new Date(0);
+  last.setUTCFullYear(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0);
+  return day <= last.getUTCDate();
+}
 
 /** What is checked of each event of either kind: its text, its shape, its hash, and its place among the others. */
 export class EventCheck {
@@ -62,7 +72,7 @@ export class EventCheck {
   readonly #limits: BundleLimits;
   readonly #isOurs: boolean;
   readonly #hash = makeHasher();
-  readonly #writer = new EventWriter();
+  readonly #text = new EventText();
   #count = 0;
   #source: string | undefined;
 
@@ -138,7 +148,7 @@ export class EventCheck {
     const event = value as BundleEvent;
     if (!isSorted(event.data, this.#limits, 2)) return undefined;
     const dataText = JSON.stringify(event.data);
-    return this.#writer.write(event, dataText) === text ? { event, dataText } : undefined;
+    return this.#text.write(event, dataText) === text ? { event, dataText } : undefined;
   }
 
   #checkShape(value: unknown): void {
@@ -173,7 +183,7 @@ export class EventCheck {
       throw this.#refuse('ContractInvalidEvent', 'The run id has a colon');
     if (id !== `${assayrunid}:${assayseq}`)
       throw this.#refuse('ContractInvalidEvent', 'The id is not the run id and the number');
-    if (!TIME.test(time)) throw this.#refuse('ContractTime', 'The time is not one of RFC 3339');
+    if (!isTime(time)) throw this.#refuse('ContractTime', 'The time is not one of RFC 3339');
   }
 
   #at(): BundlePlace {

@@ -71,7 +71,11 @@ export interface DegradedData {
   readonly detail?: string | undefined;
 }
 
-/** What every fact of a run has: see CanonicalLine. The run id can be computed from these again. */
+/**
+ * What every fact of a run has: see CanonicalLine. The run id can be computed from these again. Events of the network
+ * have no more: `op` is `connect` or `bind`, `path` the endpoint, such as `tcp:127.0.0.1:80`. Nor have limits, with the
+ * name in `path`, and what was folded: `op` is `overflow ` and the operation, `digest` that of the names.
+ */
 export interface LineData {
   readonly op: string;
   /** A path, or an endpoint. */
@@ -104,15 +108,6 @@ export interface ExecData extends LineData {
   /** Of the image as it ran, where it is the same in every equal run; with the prefix `sha256:`. */
   readonly image_digests?: readonly string[] | undefined;
 }
-
-/** `op` is `connect` or `bind`; `path` the endpoint, such as `tcp:127.0.0.1:80`. */
-export type NetData = LineData;
-
-/** `op` is `overflow ` and the operation; `path` the directory, `digest` that of the names. */
-export type FoldedData = LineData;
-
-/** `op` is `limit`; `path` its name. */
-export type LimitData = LineData;
 
 export interface ChangeData {
   readonly change: 'created' | 'modified' | 'removed' | 'attributes';

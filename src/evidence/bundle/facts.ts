@@ -7,7 +7,7 @@ import {
   type LineData,
   type PolicyData,
 } from './event-data.ts';
-import { isRecord } from './shape.ts';
+import { findShapeProblem, isArrayOf, isBoolean, isRecord, isString, type Shape } from './shape.ts';
 
 /** What readers of a bundle ask about, whichever kind of bundle it came from. */
 export type Fact = FactBase &
@@ -52,26 +52,52 @@ const DEFAULT_OPS = {
   folded: 'overflow',
 };
 
+/** What must be there for an event of this type to say anything. */
+const SHAPES: Readonly<Record<string, Shape>> = {
+  [EVENT_TYPES.change]: { change: isString, path: isString },
+  [EVENT_TYPES.policy]: { name: isString, default: isBoolean, digest: isString },
+  [EVENT_TYPES.environment]: { passed: isArrayOf(isString), removed: isArrayOf(isString) },
+  [EVENT_TYPES.coverage]: { surfaces: isRecord },
+};
+
 /** What an event says, in the same terms for either format. What the older one does not say is `unknown`. */
 export function toFact({ assayseq: seq, type, time, subject, data }: BundleEvent): Fact {
   const base = { seq, type, time, ...(subject === undefined ? {} : { subject }) };
   const members = isRecord(data) ? data : {};
   const kind = Object.hasOwn(LINE_KINDS, type) ? LINE_KINDS[type] : undefined;
   if (kind) return { ...base, kind, ...readLine(members, kind, subject) };
+  if (type === EVENT_TYPES.degraded)
+    return { ...base, kind: 'degradation', ...readDegradation(members) };
+  // The older format promises nothing about events of these types.
+  const shape = Object.hasOwn(SHAPES, type) ? SHAPES[type] : undefined;
+  if (!shape || findShapeProblem(data, shape) !== undefined) return { ...base, kind: 'other' };
   switch (type) {
-    case EVENT_TYPES.degraded:
-      return { ...base, kind: 'degradation', ...readDegradation(members) };
     case EVENT_TYPES.change:
-      return { ...base, kind: 'change', ...(members as unknown as ChangeData) };
+      return { ...base, kind: 'change', ...readChange(members as unknown as ChangeData) };
     case EVENT_TYPES.policy:
-      return { ...base, kind: 'policy', ...(members as unknown as PolicyData) };
+      return { ...base, kind: 'policy', ...readPolicy(members as unknown as PolicyData) };
     case EVENT_TYPES.environment:
-      return { ...base, kind: 'environment', ...(members as unknown as EnvironmentData) };
+      return { ...base, kind: 'environment', ...readNames(members as unknown as EnvironmentData) };
     case EVENT_TYPES.coverage:
-      return { ...base, kind: 'coverage', ...(members as unknown as CoverageData) };
+      return { ...base, kind: 'coverage', surfaces: (members as unknown as CoverageData).surfaces };
     default:
       return { ...base, kind: 'other' };
   }
+}
+
+// Member by member: others may be there, and must not take the place of what the event itself says.
+
+function readChange({ change, path }: ChangeData): ChangeData {
+  return { change, path };
+}
+
+function readPolicy(data: Omit<PolicyData, 'toolchain'> & Partial<PolicyData>): PolicyData {
+  const { name, default: isDefault, digest, policy, toolchain = [] } = data;
+  return { name, default: isDefault, digest, policy, toolchain };
+}
+
+function readNames({ passed, removed }: EnvironmentData): EnvironmentData {
+  return { passed, removed };
 }
 
 type Members = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
-import { concatBytes } from '../../core/bytes.ts';
 import { EVENTS_NAME } from './bundle.ts';
 import { BundleError } from './bundle-error.ts';
+import { ByteBuffer } from './byte-buffer.ts';
 
 const LINE_FEED = 10;
 
@@ -8,8 +8,7 @@ const LINE_FEED = 10;
 export class LineSplitter {
   readonly #onLine: (line: Uint8Array) => void;
   readonly #maxBytes: number;
-  #kept: Uint8Array[] = [];
-  #keptBytes = 0;
+  readonly #kept = new ByteBuffer();
   #lines = 0;
 
   constructor(onLine: (line: Uint8Array) => void, maxBytes: number) {
@@ -30,28 +29,28 @@ export class LineSplitter {
 
   /** Returns whether there was a last line without a line feed. */
   finish(): boolean {
-    if (this.#keptBytes === 0) return false;
+    if (this.#kept.length === 0) return false;
     this.#endLine(new Uint8Array(0));
     return true;
   }
 
   #endLine(last: Uint8Array): void {
     this.#check(last.length);
-    const line = this.#keptBytes === 0 ? last : concatBytes([...this.#kept, last]);
-    this.#kept = [];
-    this.#keptBytes = 0;
     this.#lines += 1;
-    this.#onLine(line);
+    if (this.#kept.length === 0) this.#onLine(last);
+    else {
+      this.#kept.append(last);
+      this.#onLine(this.#kept.take());
+    }
   }
 
   #keep(piece: Uint8Array): void {
     this.#check(piece.length);
-    this.#kept.push(piece);
-    this.#keptBytes += piece.length;
+    this.#kept.append(piece);
   }
 
   #check(more: number): void {
-    if (this.#keptBytes + more > this.#maxBytes)
+    if (this.#kept.length + more > this.#maxBytes)
       throw new BundleError('LimitLineBytes', `The line has more than ${this.#maxBytes} bytes`, {
         member: EVENTS_NAME,
         line: this.#lines + 1,

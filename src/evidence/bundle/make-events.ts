@@ -2,6 +2,7 @@ import { digestEffectivePolicy, type EffectivePolicy } from '../../policy/effect
 import type { ChangeSet } from '../changes.ts';
 import { EVIDENCE_VERSION } from '../evidence.ts';
 import type { GeneralRun } from '../general-run.ts';
+import { isAboutMachine } from '../normalise/special-paths.ts';
 import { boundAndTell } from './bounded-list.ts';
 import { makeCodingAgentPack } from './coding-agent-pack.ts';
 import { computeIdentity, type ManifestIdentity } from './content-hash.ts';
@@ -73,6 +74,8 @@ export function* makeEvents({ run, base, policy, toolchain }: EventsInput): Gene
     yield event;
   }
   for (const line of normalised.systemReads) {
+    // Runtimes ask how much memory is left when they see fit: equal runs would differ in that.
+    if (isAboutMachine(line.path)) continue;
     counts.fs++;
     yield toLineEvent(line, { ...options, isSystem: true });
   }

@@ -21,6 +21,7 @@ import {
   isRecord,
   isString,
   optional,
+  optionalOrNull,
   type Shape,
 } from './shape.ts';
 
@@ -36,9 +37,11 @@ const MANIFEST: Shape = {
   algorithms: isRecord,
   files: isRecord,
 };
-const PRODUCER: Shape = { name: isString, version: isString, git: optional(isString) };
+const PRODUCER: Shape = { name: isString, version: isString, git: optionalOrNull(isString) };
+const OUR_PRODUCER: Shape = { ...PRODUCER, git: optional(isString) };
 const NAMES: Shape = { canon: isString, hash: isString, root: isString };
 const FILE: Shape = { path: isString, sha256: isString, bytes: isCount };
+const OUR_FILE: Shape = { ...FILE, sha256: isHash };
 const SANDBOX: Shape = {
   format: isString,
   run_digest: isHash,
@@ -92,13 +95,20 @@ function checkSandboxManifest(manifest: BundleManifest, value: object): void {
   const unknown = Object.keys(value).find((name) => !OUR_KEYS.has(name));
   if (unknown !== undefined)
     throw refuse('ContractManifest', `The manifest has a member that is not known: "${unknown}"`);
+  const problem =
+    findShapeProblem(manifest.producer, OUR_PRODUCER, { isExact: true }) ??
+    findShapeProblem(manifest.algorithms, NAMES, { isExact: true });
+  if (problem !== undefined) throw refuse('ContractManifest', `In the manifest: ${problem}`);
   checkIdentity(manifest, manifest.sandbox);
   for (const name of ['canon', 'hash', 'root'] as const)
     if (manifest.algorithms[name] !== ALGORITHMS[name])
       throw refuse('ContractAlgorithm', `The manifest names an algorithm that is not known`);
   const names = Object.keys(manifest.files);
-  if (names.some((name) => name !== EVENTS_NAME) || listedEvents(manifest)?.path !== EVENTS_NAME)
+  const listed = listedEvents(manifest);
+  if (names.some((name) => name !== EVENTS_NAME) || listed?.path !== EVENTS_NAME)
     throw refuse('ContractManifest', `The manifest does not list exactly ${EVENTS_NAME}`);
+  const odd = findShapeProblem(listed, OUR_FILE, { isExact: true });
+  if (odd !== undefined) throw refuse('ContractManifest', `In files: ${odd}`);
 }
 
 function checkIdentity(manifest: BundleManifest, sandbox: SandboxIdentity): void {

@@ -70,11 +70,10 @@ export function isSandboxEvent({ type, source, data }: BundleEvent): boolean {
 export class SandboxCheck {
   readonly #manifest: ManifestIdentity;
   readonly #sandbox: SandboxIdentity;
-  readonly #degradations: string[] = [];
   #stage = -1;
   #line = 0;
-  #command: readonly string[] = [];
   #git = '';
+  #lastDegradation: string | undefined;
   #digest: RunDigest | undefined;
   #lastLine: CanonicalLine | undefined;
 
@@ -98,7 +97,7 @@ export class SandboxCheck {
   finish(): void {
     if (this.#stage !== STAGES[EVENT_TYPES.finished]?.at)
       throw this.#refuse('ContractEventMissing', `The last event is not ${EVENT_TYPES.finished}`);
-    if (HASH_PREFIX + this.#openDigest().finish() !== this.#sandbox.run_digest)
+    if (HASH_PREFIX + (this.#digest?.finish() ?? '') !== this.#sandbox.run_digest)
       throw new BundleError('IntegrityRunDigest', 'The run digest is not that of the events', {
         member: EVENTS_NAME,
       });
@@ -157,7 +156,7 @@ export class SandboxCheck {
         'The event is not in canonical order, or there twice',
       );
     this.#lastLine = line;
-    if (stage === LINES_AT) this.#openDigest().add(line);
+    if (stage === LINES_AT) this.#digest?.add(line);
   }
 
   #checkStatement({ type, data }: BundleEvent): void {
@@ -175,7 +174,7 @@ export class SandboxCheck {
         'IntegrityIdentity',
         'The manifest is not the one that the first event names',
       );
-    this.#command = command;
+    this.#digest = openDigest(command, this.#sandbox.end);
     const sandbox = this.#sandbox;
     this.#agree(
       { run_digest, mode, level },
@@ -200,30 +199,14 @@ export class SandboxCheck {
 
   #addDegradation({ component, detail }: DegradedData): void {
     const text = describeDegradation(component, detail);
-    const last = this.#degradations.at(-1);
+    const last = this.#lastDegradation;
     if (last !== undefined && text <= last)
       throw this.#refuse(
         'ContractEventOrder',
         'The event is not in canonical order, or there twice',
       );
-    this.#degradations.push(text);
-  }
-
-  #openDigest(): RunDigest {
-    if (this.#digest) return this.#digest;
-    const {
-      exit_code: exitCode,
-      signal,
-      timed_out: isTimedOut,
-      limit,
-      exec_error,
-    } = this.#sandbox.end;
-    this.#digest = new RunDigest({
-      command: this.#command,
-      degradations: this.#degradations,
-      end: { execError: exec_error ?? '', exitCode, isTimedOut, limit: limit ?? '', signal },
-    });
-    return this.#digest;
+    this.#lastDegradation = text;
+    this.#digest?.addDegradation(text);
   }
 
   #agree(event: unknown, manifest: unknown, what: string): void {
@@ -237,6 +220,14 @@ export class SandboxCheck {
   #refuse(code: BundleCode, message: string): BundleError {
     return new BundleError(code, message, { member: EVENTS_NAME, line: this.#line });
   }
+}
+
+function openDigest(command: readonly string[], end: EndData): RunDigest {
+  const { exit_code: exitCode, signal, timed_out: isTimedOut, limit, exec_error: execError } = end;
+  return new RunDigest({
+    command,
+    end: { execError: execError ?? '', exitCode, isTimedOut, limit: limit ?? '', signal },
+  });
 }
 
 /** As it stands in the run digest. */

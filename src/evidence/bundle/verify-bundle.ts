@@ -1,7 +1,8 @@
-import { areEqualBytes, concatBytes } from '../../core/bytes.ts';
+import { areEqualBytes } from '../../core/bytes.ts';
 import { openSha256, type OpenHash } from '../../core/digest.ts';
 import { MANIFEST_NAME, EVENTS_NAME, type BundleEvent, type BundleManifest } from './bundle.ts';
 import { BundleError } from './bundle-error.ts';
+import { ByteBuffer } from './byte-buffer.ts';
 import { listChecks, type BundleCheck } from './checks.ts';
 import { EventsCheck } from './events-check.ts';
 import { readGzip } from './gzip-reader.ts';
@@ -80,7 +81,7 @@ class ArchiveMeter {
 class MembersCheck implements TarHandler {
   readonly #limits: BundleLimits;
   readonly #options: VerifyOptions;
-  #manifestPieces: Uint8Array[] = [];
+  #manifestBytes = new ByteBuffer();
   #isPlainTar = true;
   #checked: CheckedManifest | undefined;
   #events: EventsCheck | undefined;
@@ -101,7 +102,7 @@ class MembersCheck implements TarHandler {
   }
 
   onData(name: MemberName, piece: Uint8Array): void {
-    if (name === MANIFEST_NAME) this.#manifestPieces.push(piece);
+    if (name === MANIFEST_NAME) this.#manifestBytes.append(piece);
     else this.#events?.push(piece);
   }
 
@@ -110,8 +111,8 @@ class MembersCheck implements TarHandler {
       this.#events?.finish();
       return;
     }
-    this.#checked = checkManifest(concatBytes(this.#manifestPieces), this.#limits);
-    this.#manifestPieces = [];
+    this.#checked = checkManifest(this.#manifestBytes.take(), this.#limits);
+    this.#manifestBytes = new ByteBuffer();
     this.#options.onManifest?.(this.#checked.manifest);
   }
 

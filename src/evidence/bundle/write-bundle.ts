@@ -13,7 +13,6 @@ import {
 import { BundleError } from './bundle-error.ts';
 import { computeSeal, HASH_PREFIX, makeHasher, writeContent } from './content-hash.ts';
 import type { ManifestIdentity } from './content-hash.ts';
-import { EventWriter } from './event-text.ts';
 import { PLAIN_GZIP_HEADER } from './gzip-reader.ts';
 import { BUNDLE_LIMITS } from './limits.ts';
 import { SandboxCheck } from './sandbox-check.ts';
@@ -141,7 +140,6 @@ function makeEventFinisher(
   given: Partial<Envelope> = {},
 ): EventFinisher {
   const hash = makeHasher();
-  const writer = new EventWriter();
   const envelope: Envelope = {
     source: BUNDLE_SOURCE,
     assayproducer: producer.name,
@@ -167,7 +165,7 @@ function makeEventFinisher(
     } satisfies BundleEvent);
     const dataText = canonicalJson(event.data);
     event.assaycontenthash = hash(writeContent(event, dataText));
-    const text = writer.write(event, dataText);
+    const text = writeEvent(event, dataText);
     if (Buffer.byteLength(text) > BUNDLE_LIMITS.lineBytes)
       throw new BundleError('LimitLineBytes', 'An event is too long', {
         member: EVENTS_NAME,
@@ -175,6 +173,16 @@ function makeEventFinisher(
       });
     return { event, text };
   };
+}
+
+/** The canonical JSON of an event of which the data, which is most of it, is written already. */
+function writeEvent(event: BundleEvent, dataText: string): string {
+  let text = '';
+  for (const name of Object.keys(event).sort() as (keyof BundleEvent)[]) {
+    const member = name === 'data' ? dataText : canonicalJson(event[name]);
+    text += `${text === '' ? '{' : ','}"${name}":${member}`;
+  }
+  return `${text}}`;
 }
 
 /** Canonical JSON has no undefined. */

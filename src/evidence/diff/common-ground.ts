@@ -1,5 +1,7 @@
+import { parseEndpoint } from '../claims/endpoint.ts';
 import type { Facet, Group } from './difference.ts';
 import { Ledger, type LedgerLine, BASELINE, BOTH } from './ledger.ts';
+import { toGeneralForm } from './places.ts';
 import type { Side } from './side.ts';
 
 /** What two bundles can be compared on, and what not. */
@@ -12,12 +14,6 @@ export interface CommonGround {
 
 const COMPARABLE: ReadonlySet<Group> = new Set(['files', 'programs', 'network', 'degradations']);
 const WRITING: ReadonlySet<string> = new Set(['write', 'created', 'modified', 'removed', 'unlink']);
-const OLDER_PLACES: readonly (readonly [RegExp, string])[] = [
-  [/^\.(?=\/|$)/, '${CWD}'],
-  [/^~(?=\/|$)/, '${HOME}'],
-  [/^\$\{ASSAY_TMP\}/, '${TMPDIR}'],
-];
-
 /** Bundles of the same kind say the same things. Otherwise only what both say is left: that something was touched. */
 export function findCommonGround(ledger: Ledger, baseline: Side, candidate: Side): CommonGround {
   if (baseline.kind === candidate.kind) return { ledger, isWhole: true, notCompared: [] };
@@ -76,16 +72,8 @@ function classOf(op: string): string {
   return WRITING.has(op) ? 'write' : op;
 }
 
-function toGeneralForm(path: string): string {
-  for (const [pattern, place] of OLDER_PLACES)
-    if (pattern.test(path)) return path.replace(pattern, () => place);
-  return path;
-}
-
 /** The older format has no protocol, and not always a port. */
 function toHost(endpoint: string): string {
-  return endpoint
-    .replace(/^(?:tcp|udp):/, '')
-    .replace(/^\[([^\]]+)\](?::\d+)?$/, '$1')
-    .replace(/^([^:]+):\d+$/, '$1');
+  const { family, host } = parseEndpoint(endpoint);
+  return family === 'unix' ? endpoint : host;
 }

@@ -4,25 +4,40 @@ import { BASELINE, CANDIDATE, type Ledger } from './ledger.ts';
 interface Draft {
   readonly group: Group;
   readonly subject: string;
-  readonly before: Facet[];
-  readonly after: Facet[];
-  readonly same: Facet[];
+  before: Facet[];
+  after: Facet[];
+  same: Facet[];
 }
+
+/** Stands for a list that has nothing yet, since most never will, and there may be many. */
+const NONE: Facet[] = [];
 
 /** By subject what only one of the two has, sorted, so that equal bundles give equal texts. */
 export function compareLedger(ledger: Ledger): Difference[] {
-  const drafts = new Map<string, Draft>();
+  const drafts = new Map<Group, Map<string, Draft>>(GROUPS.map((group) => [group, new Map()]));
+  const all: Draft[] = [];
   for (const { group, subject, facet, sides } of ledger.differing()) {
-    const key = keyOf(group, subject);
-    let draft = drafts.get(key);
-    if (!draft) drafts.set(key, (draft = { group, subject, before: [], after: [], same: [] }));
-    if (sides === BASELINE) draft.before.push(facet);
-    if (sides === CANDIDATE) draft.after.push(facet);
+    const known = drafts.get(group);
+    let draft = known?.get(subject);
+    if (!draft) {
+      draft = { group, subject, before: NONE, after: NONE, same: NONE };
+      known?.set(subject, draft);
+      all.push(draft);
+    }
+    if (sides === BASELINE) draft.before = addTo(draft.before, facet);
+    if (sides === CANDIDATE) draft.after = addTo(draft.after, facet);
   }
-  const all = [...drafts.values()];
-  for (const { group, subject, facet } of ledger.shared(all))
-    drafts.get(keyOf(group, subject))?.same.push(facet);
+  for (const { group, subject, facet } of ledger.shared(all)) {
+    const draft = drafts.get(group)?.get(subject);
+    if (draft) draft.same = addTo(draft.same, facet);
+  }
   return all.map(finishDraft).sort(compareDifferences);
+}
+
+function addTo(facets: Facet[], facet: Facet): Facet[] {
+  if (facets === NONE) return [facet];
+  facets.push(facet);
+  return facets;
 }
 
 export function makeDifference(
@@ -36,10 +51,6 @@ export function compareDifferences(a: Difference, b: Difference): number {
     GROUPS.indexOf(a.group) - GROUPS.indexOf(b.group) ||
     (a.subject === b.subject ? 0 : a.subject < b.subject ? -1 : 1)
   );
-}
-
-function keyOf(group: Group, subject: string): string {
-  return `${group} ${subject}`;
 }
 
 function finishDraft(draft: Omit<Difference, 'change'>): Difference {

@@ -19,16 +19,18 @@ export function compareStatements(before: RunStatement, after: RunStatement): Di
 function compareTables(group: Group, before: Table, after: Table): Difference[] {
   const subjects = new Set([...before.keys(), ...after.keys()]);
   return [...subjects].flatMap((subject) => {
-    const old = before.get(subject) ?? [];
-    const now = after.get(subject) ?? [];
-    const isIn = (facets: readonly Facet[], facet: Facet): boolean =>
-      facets.some((other) => JSON.stringify(other) === JSON.stringify(facet));
-    const gone = old.filter((facet) => !isIn(now, facet));
-    const come = now.filter((facet) => !isIn(old, facet));
+    const old = keyFacets(before.get(subject));
+    const now = keyFacets(after.get(subject));
+    const gone = [...old].flatMap(([key, facet]) => (now.has(key) ? [] : [facet]));
+    const come = [...now].flatMap(([key, facet]) => (old.has(key) ? [] : [facet]));
     if (gone.length + come.length === 0) return [];
-    const same = now.filter((facet) => isIn(old, facet));
+    const same = [...now].flatMap(([key, facet]) => (old.has(key) ? [facet] : []));
     return [makeDifference({ group, subject, before: gone, after: come, same })];
   });
+}
+
+function keyFacets(facets: readonly Facet[] = []): ReadonlyMap<string, Facet> {
+  return new Map(facets.map((facet) => [JSON.stringify(facet), facet]));
 }
 
 function listRun({ command, mode, level, network, end }: RunStatement): Table {

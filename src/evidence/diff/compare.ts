@@ -6,6 +6,8 @@ import { makeJudge } from './judge.ts';
 import type { Ledger } from './ledger.ts';
 import type { Side } from './side.ts';
 
+const MAX_REASONS = 5;
+
 export interface Comparison {
   readonly baseline: Side;
   readonly candidate: Side;
@@ -60,7 +62,8 @@ function listDoubts(name: string, { kind, statement }: Side): string[] {
   return [...statement.coverage]
     .filter(([, { status }]) => status !== 'complete')
     .map(([surface, { status, reasons }]) => {
-      const why = reasons.length > 0 ? ` (${reasons.join('; ')})` : '';
+      const more = reasons.length > MAX_REASONS ? `; and ${reasons.length - MAX_REASONS} more` : '';
+      const why = reasons.length > 0 ? ` (${reasons.slice(0, MAX_REASONS).join('; ')}${more})` : '';
       return `${surface} of the ${name}: ${status}${why}`;
     })
     .sort();

@@ -18,12 +18,13 @@ export const GATE_KINDS: readonly GateKind[] = [...(Object.keys(KINDS) as Kind[]
 const SURFACES: Readonly<Partial<Record<GateKind, readonly string[]>>> = {
   'new-host': ['network'],
   'new-endpoint': ['network'],
-  'new-write-outside': ['files', 'changes'],
-  'new-write-config': ['files', 'changes'],
+  'new-write-outside': ['changes'],
+  'new-write-config': ['changes'],
   'new-program': ['programs'],
   'changed-program': ['programs'],
-  'new-denial': ['files', 'programs', 'network'],
-  any: ['files', 'changes', 'programs', 'network'],
+  'new-denial': ['reads', 'changes', 'programs', 'network'],
+  'new-environment': ['environment'],
+  any: ['reads', 'changes', 'programs', 'network', 'environment'],
 };
 
 export function applyGate(comparison: Comparison, failOn: readonly GateKind[]): Gate {
@@ -43,6 +44,9 @@ function findWarnings({ candidate }: Comparison, failOn: readonly GateKind[]): s
   const { coverage } = candidate.statement;
   return [...wanted].flatMap((surface) => {
     const status = coverage.get(surface)?.status ?? 'absent';
-    return status === 'complete' ? [] : [`the coverage of ${surface} is ${status}`];
+    if (status === 'complete') return [];
+    // Whoever wrote the bundle may have written anything here.
+    const shown = status === 'partial' || status === 'absent' ? status : 'not known';
+    return [`the coverage of ${surface} is ${shown}`];
   });
 }

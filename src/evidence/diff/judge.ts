@@ -1,7 +1,7 @@
 import { makeProtectedPaths, type ProtectedPaths } from '../protected-path.ts';
 import type { Difference, Facet, JudgedDifference, Kind, RunStatement } from './difference.ts';
 import { KINDS } from './difference.ts';
-import { effectOf, isDone, isLoopbackHost, isOutside, isOwnSocket, listWritten } from './places.ts';
+import { effectOf, isDone, isOutside, leadsOut, listWritten } from './places.ts';
 import { isPolicyWeakened } from './weakening.ts';
 
 /** Best first. What the older format claims ranks below what was really watched. */
@@ -88,9 +88,8 @@ function judgeEndpoint(difference: Difference, { isHostNetwork }: Context): Kind
   // Also an attempt that failed: nothing of ours stopped it.
   if (!isNewTo(difference, ({ op = '' }) => op)) return [];
   const { subject, after } = difference;
-  const isReached = after.some(({ op }) => op !== 'bind');
-  const isOwn = isOwnSocket(subject) || (isLoopbackHost(subject) && !isHostNetwork);
-  return isReached && !isOwn ? ['new-host', 'new-endpoint'] : ['new-endpoint'];
+  const isOut = after.some(({ op = '' }) => leadsOut(subject, op, isHostNetwork));
+  return isOut ? ['new-host', 'new-endpoint'] : ['new-endpoint'];
 }
 
 function judgeWrites(difference: Difference, { configuration }: Context): Kind[] {

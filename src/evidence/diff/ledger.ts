@@ -26,8 +26,8 @@ export class Ledger {
   readonly #ways: FacetEntry[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #facts = new Map<string, number>();
-  /** Events come sorted: the next one is most often used in the same way. */
-  #last: { readonly entry: FacetEntry; readonly number: number } | undefined;
+  /** Whoever hands over the very same facet again need not wait until it is found. */
+  #last: (FacetEntry & { readonly number: number }) | undefined;
 
   add(side: number, group: Group, subject: string, facet: Facet): void {
     const key = `${this.#numberOf(group, facet)} ${subject}`;
@@ -67,7 +67,7 @@ export class Ledger {
 
   #numberOf(group: Group, facet: Facet): number {
     const last = this.#last;
-    if (last?.entry.group === group && isSame(last.entry.facet, facet)) return last.number;
+    if (last?.facet === facet && last.group === group) return last.number;
     // A name may hold any character: only JSON keeps the parts apart.
     const text = JSON.stringify([group, facet]);
     let number = this.#numbers.get(text);
@@ -75,12 +75,7 @@ export class Ledger {
       number = this.#ways.push({ group, facet }) - 1;
       this.#numbers.set(text, number);
     }
-    this.#last = { entry: { group, facet }, number };
+    this.#last = { group, facet, number };
     return number;
   }
-}
-
-function isSame(a: Facet, b: Facet): boolean {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }

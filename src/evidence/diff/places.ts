@@ -1,12 +1,17 @@
+import { isLoopbackHost, isUnspecifiedHost, parseEndpoint } from '../claims/endpoint.ts';
+import { isOutsideWorkspace } from '../claims/write-place.ts';
 import type { Facet } from './difference.ts';
 
-/** What a write to such a file changes is the device, the terminal or the process itself. */
-const NO_FILE =
-  /^\/(?:dev\/(?:null|zero|full|tty|ptmx|random|urandom|std(?:in|out|err)|fd\/.*|pts\/.*)|memfd:.*|proc\/(?:self|\$\{PID\})\/.*)$/s;
-/** The workspace and the private tmp; also as the older format writes them. */
-const INSIDE = /^(?:\$\{(?:CWD|TMPDIR|ASSAY_TMP)\}|\.)(?:\/(?!\.\.(?:\/|$))|$)/;
-const LOOPBACK = /^(?:\w+:)?(?:127\.|\[::1\]|\[::ffff:127\.|localhost(?::|$))/;
-const OWN_SOCKET = /^unix:(?:@|\$\{TMPDIR\})/;
+/** As the older format calls them. */
+const OLDER_PLACES: readonly (readonly [RegExp, string])[] = [
+  [/^\.(?=\/|$)/, '${CWD}'],
+  [/^~(?=\/|$)/, '${HOME}'],
+  [/^\$\{ASSAY_TMP\}(?=\/|$)/, '${TMPDIR}'],
+];
+/** Pipes, sockets and memory have names, too. */
+const PLACE = /^(?:\/(?!memfd:)|\$\{|\.\.)/;
+/** Netlink speaks with the kernel only. */
+const NETLINK = '16';
 
 /** Operations by what they do to a file; what is not here changes nothing. */
 const EFFECTS: Readonly<Record<string, string>> = {
@@ -42,9 +47,15 @@ export function effectOf(facet: Facet): string | undefined {
   return Object.hasOwn(EFFECTS, op) ? EFFECTS[op] : undefined;
 }
 
+export function toGeneralForm(path: string): string {
+  for (const [pattern, place] of OLDER_PLACES)
+    if (pattern.test(path)) return path.replace(pattern, () => place);
+  return path;
+}
+
 export function isOutside(path: string): boolean {
-  if (INSIDE.test(path) || NO_FILE.test(path)) return false;
-  return /^(?:[/~]|\$\{|\.\.)/.test(path);
+  const general = toGeneralForm(path);
+  return PLACE.test(general) && isOutsideWorkspace(general);
 }
 
 /** The path itself, and where it was moved or linked to. */
@@ -54,11 +65,19 @@ export function listWritten(subject: string, facet: Facet): string[] {
   return op === 'rename' && target !== undefined ? [subject, target] : [subject];
 }
 
-export function isLoopbackHost(endpoint: string): boolean {
-  return LOOPBACK.test(endpoint);
+/** Whether using an endpoint reaches beyond the sandbox, or lets somebody in. */
+export function leadsOut(endpoint: string, op: string, isHostNetwork: boolean): boolean {
+  const { family, host } = parseEndpoint(endpoint);
+  if (family === NETLINK) return false;
+  if (family === 'unix') {
+    if (op === 'bind') return false;
+    return host.startsWith('@') ? isHostNetwork : isOutside(host) || !isOwnSocket(host);
+  }
+  if (op === 'bind') return isHostNetwork && !isLoopbackHost(host);
+  return isHostNetwork || !(isLoopbackHost(host) || isUnspecifiedHost(host));
 }
 
-/** Sockets between the programs of the run. */
-export function isOwnSocket(endpoint: string): boolean {
-  return OWN_SOCKET.test(endpoint);
+/** In the private tmp; in the workspace anybody may listen. */
+function isOwnSocket(path: string): boolean {
+  return path.startsWith('${TMPDIR}/');
 }

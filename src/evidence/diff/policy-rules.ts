@@ -27,12 +27,15 @@ export function listPolicyRules(policy: unknown, key = ''): PolicyRule[] {
 
 function readEntry(key: string, entry: unknown): PolicyRule {
   if (typeof entry === 'string') return { key, entry, effect: effectOfKey(key) };
-  const { effect, rights, pattern, text } = (entry ?? {}) as Readonly<Record<string, unknown>>;
+  const rule = (entry ?? {}) as Readonly<Record<string, unknown>>;
+  const { effect, rights, pattern, text } = rule;
   const shown = [pattern, text].find((part) => typeof part === 'string');
   if (typeof effect !== 'string' || shown === undefined)
     return { key, entry: canonicalJson(entry), effect: effectOfKey(key) };
-  const what = Array.isArray(rights) ? ` ${rights.map(String).join('+')}` : '';
-  return { key, entry: `${effect}${what} ${String(shown)}`, effect };
+  const what = Array.isArray(rights) ? ` (${rights.map(String).join(', ')})` : '';
+  // As the policy file calls it, such as fs.deny, where it says so.
+  const own = typeof rule['key'] === 'string' ? rule['key'] : `${key}.${effect}`;
+  return { key: own, entry: `${String(shown)}${what}`, effect };
 }
 
 function effectOfKey(key: string): string {

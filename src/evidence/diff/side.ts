@@ -1,5 +1,5 @@
 import type { BundleEvent, BundleManifest } from '../bundle/bundle.ts';
-import { EVENT_TYPES } from '../bundle/event-data.ts';
+import { EVENT_TYPES, type LineData } from '../bundle/event-data.ts';
 import { type Fact, toFact } from '../bundle/facts.ts';
 import type { Facet, Group, RunStatement } from './difference.ts';
 import type { Ledger, SideBit } from './ledger.ts';
@@ -18,7 +18,20 @@ export interface Side {
   readonly timeRange: readonly [string, string] | undefined;
 }
 
-type LineFact = Extract<Fact, { op: string }>;
+type LineKind = Extract<Fact, { op: string }>['kind'];
+
+interface Line extends LineData {
+  readonly system?: true | undefined;
+  readonly image_digests?: unknown;
+}
+
+const LINE_KINDS: ReadonlyMap<string, LineKind> = new Map([
+  [EVENT_TYPES.fs, 'file'],
+  [EVENT_TYPES.exec, 'program'],
+  [EVENT_TYPES.net, 'network'],
+  [EVENT_TYPES.limit, 'limit'],
+  [EVENT_TYPES.folded, 'folded'],
+]);
 
 const GROUP_OF_LINE = {
   file: 'files',
@@ -26,7 +39,7 @@ const GROUP_OF_LINE = {
   network: 'network',
   limit: 'limits',
   folded: 'folded',
-} as const satisfies Record<LineFact['kind'], Group>;
+} as const satisfies Record<LineKind, Group>;
 
 /** What the older format does not say. */
 const UNSAID = 'unknown';
@@ -37,8 +50,9 @@ export class SideReader {
   readonly #side: SideBit;
   readonly #types = new Set<string>();
   readonly #statement: RunStatement = { layers: new Map(), coverage: new Map() };
-  #first: string | undefined;
-  #last: string | undefined;
+  #last: { readonly line: Line; readonly facet: Facet } | undefined;
+  #firstTime: string | undefined;
+  #lastTime: string | undefined;
 
   constructor(ledger: Ledger, side: SideBit) {
     this.#ledger = ledger;
@@ -49,6 +63,32 @@ export class SideReader {
     this.#types.add(event.type);
     this.#noteTime(event.time);
     if (typeof event.assaypolicyid === 'string') this.#statement.policyId ??= event.assaypolicyid;
+    // Most events are lines of ours, which need no translation.
+    const kind = LINE_KINDS.get(event.type);
+    if (kind !== undefined && isLine(event.data)) this.#addLine(kind, event.data);
+    else this.#addFact(event);
+  }
+
+  /** Once the whole bundle has turned out to be good. */
+  finish(verified: Pick<Side, 'manifest' | 'kind' | 'sha256'>): Side {
+    const { manifest, kind, sha256 } = verified;
+    const timeRange =
+      this.#firstTime === undefined || this.#lastTime === undefined
+        ? undefined
+        : ([this.#firstTime, this.#lastTime] as const);
+    return { manifest, kind, sha256, statement: this.#statement, types: this.#types, timeRange };
+  }
+
+  #note(group: Group, subject: string, facet: Facet): void {
+    this.#ledger.add(this.#side, group, subject, facet);
+  }
+
+  #noteTime(time: string): void {
+    if (this.#firstTime === undefined || time < this.#firstTime) this.#firstTime = time;
+    if (this.#lastTime === undefined || time > this.#lastTime) this.#lastTime = time;
+  }
+
+  #addFact(event: BundleEvent): void {
     const fact = toFact(event);
     switch (fact.kind) {
       case 'file':
@@ -56,7 +96,7 @@ export class SideReader {
       case 'network':
       case 'limit':
       case 'folded':
-        this.#addLine(fact, event);
+        this.#addLine(fact.kind, fact);
         break;
       case 'degradation':
         this.#note('degradations', fact.rule, { reason: fact.reason });
@@ -70,42 +110,29 @@ export class SideReader {
     }
   }
 
-  /** Once the whole bundle has turned out to be good. */
-  finish(verified: Pick<Side, 'manifest' | 'kind' | 'sha256'>): Side {
-    const { manifest, kind, sha256 } = verified;
-    const timeRange =
-      this.#first === undefined || this.#last === undefined
-        ? undefined
-        : ([this.#first, this.#last] as const);
-    return { manifest, kind, sha256, statement: this.#statement, types: this.#types, timeRange };
-  }
-
-  #note(group: Group, subject: string, facet: Facet): void {
-    this.#ledger.add(this.#side, group, subject, facet);
-  }
-
-  #noteTime(time: string): void {
-    if (this.#first === undefined || time < this.#first) this.#first = time;
-    if (this.#last === undefined || time > this.#last) this.#last = time;
-  }
-
-  #addLine(fact: LineFact, { data }: BundleEvent): void {
-    const { op, path, target, outcome, program, refused_by: rule, digest } = fact;
-    const isSaid = (data as { outcome?: unknown } | null)?.outcome !== undefined;
-    // Put together by hand, since this is done for every event.
-    const facet: Record<string, string> = { op };
-    if (isSaid) facet['outcome'] = outcome;
-    if (program !== UNSAID) facet['program'] = program;
-    if (target !== undefined) facet['target'] = target;
-    if (rule !== undefined) facet['rule'] = rule;
-    if (digest !== undefined) facet['digest'] = digest;
-    this.#note(groupOf(fact), path, facet);
-    if (fact.kind !== 'program') return;
+  #addLine(kind: LineKind, line: Line): void {
+    this.#note(groupOf(kind, line), line.path, this.#facetOf(line));
     // Most images of a run are of the system, where the line has no digest.
-    const { image_digests: images } = (data ?? {}) as { image_digests?: unknown };
-    if (Array.isArray(images))
-      for (const image of images)
-        this.#note('programs', path, { op: 'image', digest: String(image) });
+    if (kind === 'program' && Array.isArray(line.image_digests))
+      for (const image of line.image_digests)
+        this.#note('programs', line.path, { op: 'image', digest: String(image) });
+  }
+
+  /** Events come sorted: the next one is most often used in the same way, and has the same facet. */
+  #facetOf(line: Line): Facet {
+    const last = this.#last;
+    if (last && isSameUse(last.line, line)) return last.facet;
+    const { op, outcome, program, target, refused_by: rule, digest } = line;
+    const facet = {
+      op,
+      ...(outcome !== UNSAID && { outcome }),
+      ...(program !== UNSAID && { program }),
+      ...(target !== undefined && { target }),
+      ...(rule !== undefined && { rule }),
+      ...(digest !== undefined && { digest }),
+    };
+    this.#last = { line, facet };
+    return facet;
   }
 
   #addChange(event: BundleEvent, { change, path }: Extract<Fact, { kind: 'change' }>): void {
@@ -125,9 +152,26 @@ export class SideReader {
   }
 }
 
-function groupOf(fact: LineFact): Group {
-  if (fact.refused_by !== undefined) return 'refusals';
+function groupOf(kind: LineKind, line: Line): Group {
+  if (line.refused_by !== undefined) return 'refusals';
   // An attempt to execute is about a program, whether it came to run or not.
-  if (fact.op === 'exec') return 'programs';
-  return fact.system === true ? 'system-reads' : GROUP_OF_LINE[fact.kind];
+  if (line.op === 'exec') return 'programs';
+  return line.system === true ? 'system-reads' : GROUP_OF_LINE[kind];
+}
+
+function isLine(data: unknown): data is Line {
+  if (typeof data !== 'object' || data === null) return false;
+  const { op, path, outcome, program } = data as Readonly<Record<string, unknown>>;
+  return [op, path, outcome, program].every((part) => typeof part === 'string');
+}
+
+function isSameUse(a: Line, b: Line): boolean {
+  return (
+    a.op === b.op &&
+    a.outcome === b.outcome &&
+    a.program === b.program &&
+    a.target === b.target &&
+    a.refused_by === b.refused_by &&
+    a.digest === b.digest
+  );
 }

@@ -4,11 +4,12 @@ import { type Fact, toFact } from '../bundle/facts.ts';
 import { isAddress, parseEndpoint } from './endpoint.ts';
 import type { EventSource } from './event-source.ts';
 import { fileNameOf } from './file-name.ts';
+import { toJsonLine } from './json-line.ts';
 import { makeDevice, makeRecord, type OcsfPart } from './ocsf-record.ts';
 
 /** One record for each event of the bundle, a line each. */
 export function* exportOcsf({ manifest, events }: EventSource): Iterable<string> {
-  for (const event of events()) yield `${JSON.stringify(toOcsf(event, manifest))}\n`;
+  for (const event of events()) yield toJsonLine(toOcsf(event, manifest));
 }
 
 /** By operation: the number of the activity. What is not here is known by its name. */

@@ -3,6 +3,7 @@ import { type Fact, toFact } from '../bundle/facts.ts';
 import { parseEndpoint } from './endpoint.ts';
 import type { EventSource } from './event-source.ts';
 import { fileNameOf } from './file-name.ts';
+import { toJsonLine } from './json-line.ts';
 import { type AttributeValue, toAttributes, toNanoseconds } from './otlp-value.ts';
 import { spanIdOf, traceIdOf } from './trace-ids.ts';
 
@@ -23,9 +24,9 @@ export function* exportOtlp(source: EventSource): Iterable<string> {
   const resource = makeResource(source.manifest);
   const scope = { name: 'assay', version: source.manifest.producer.version };
   for (const batch of inBatches(listSpans(spans, source.manifest)))
-    yield `${JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans: batch }] }] })}\n`;
+    yield toJsonLine({ resourceSpans: [{ resource, scopeSpans: [{ scope, spans: batch }] }] });
   for (const batch of inBatches(listRecords(source, spans)))
-    yield `${JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ scope, logRecords: batch }] }] })}\n`;
+    yield toJsonLine({ resourceLogs: [{ resource, scopeLogs: [{ scope, logRecords: batch }] }] });
 }
 
 interface ProgramSpan {

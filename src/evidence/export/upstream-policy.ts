@@ -1,3 +1,4 @@
+import { toPrintable } from '../../core/printable.ts';
 import { SAFE_FAMILIES, SAFE_NAMES } from '../../plan/environment-lists.ts';
 import type { SummaryData } from '../bundle/event-data.ts';
 import { toFact } from '../bundle/facts.ts';
@@ -88,13 +89,7 @@ function compareBytes(a: string, b: string): number {
 
 /** Only these two are escaped in the older format; a control character would break its lines, so it is spelt out. */
 function quote(text: string): string {
-  const escaped = text.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
-  return `"${escaped.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, spellOut)}"`;
-}
-
-function spellOut(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `"${toPrintable(text.replaceAll('\\', '\\\\').replaceAll('"', '\\"'))}"`;
 }
 
 const MAX_BYTES = 1024;

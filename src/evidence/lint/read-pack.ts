@@ -32,7 +32,7 @@ export function readPack(text: string, file: string): Pack {
 }
 
 function refuse(problems: readonly PackProblem[], text: string, file: string): AssayError {
-  const [first] = problems.toSorted((a, b) => a.offset - b.offset);
+  const [first] = problems;
   const at = placeAt(text, file, first?.offset ?? 0);
   const more = problems.length > 1 ? ` (first of ${problems.length} problems)` : '';
   return new AssayError(

@@ -35,7 +35,7 @@ function hasSecretInside(text: string): boolean {
 
 /** What assay has taken out itself is no login. */
 function hasLogin(text: string): boolean {
-  if (!text.includes('://')) return false;
+  if (!text.includes('://') || !text.includes('@')) return false;
   return text.replaceAll(`${REDACTED}@`, '').search(USERINFO) !== -1;
 }
 

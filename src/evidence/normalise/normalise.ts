@@ -20,7 +20,7 @@ import { makePlaces } from './places.ts';
 import type { Places } from './places.ts';
 import { makeProgramLines, makeSearchTest } from './program-lines.ts';
 import { makeMainFinder } from './side-files.ts';
-import { isUserLookup } from './special-paths.ts';
+import { generaliseUserLookup, isUserLookup } from './special-paths.ts';
 import { makeWalkFinder, MISSING } from './walks.ts';
 
 /** A run in its general form: free of day, directory, user, process numbers, order and load. */
@@ -98,7 +98,10 @@ function makeLines(
       if (accountHome === undefined || !path.startsWith(`${accountHome}/`)) return undefined;
       return home + path.slice(accountHome.length);
     },
-    addSystemRead: (line: CanonicalLine) => void systemReads.push(line),
+    addSystemRead: (line: CanonicalLine) => {
+      const path = generaliseUserLookup(line.path, record.variables.user);
+      systemReads.push(path === line.path ? line : { ...line, path });
+    },
   };
 
   function lineOf(event: Event): CanonicalLine | undefined {

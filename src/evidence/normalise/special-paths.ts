@@ -76,6 +76,14 @@ export function isAboutMachine(path: string): boolean {
   return ABOUT_MACHINE.test(path);
 }
 
+/** A file of the user database in its general form: whose it is differs from user to user. */
+export function generaliseUserLookup(path: string, user: string): string {
+  return path.replace(/(?<=\/userdb\/)[^/]+(?=\.[\w-]+$)/, (name) => {
+    if (name === user) return '${USER}';
+    return /^\d+$/.test(name) ? '${N}' : name;
+  });
+}
+
 export function isUserLookup(path: string): boolean {
   return USER_DATABASE.test(path) || NAME_SERVICE.test(path);
 }

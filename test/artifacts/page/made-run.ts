@@ -31,7 +31,7 @@ export interface MadeRun {
 
 const START_MS = Date.parse('2026-01-02T03:04:05.000Z');
 const END = { exit_code: 0, signal: 0, timed_out: false, limit: null, exec_error: null };
-const SURFACES = ['files', 'changes', 'programs', 'network', 'environment'];
+const SURFACES = ['changes', 'environment', 'network', 'programs', 'reads'];
 
 const HELD: Controls[keyof Controls] = {
   verdict: 'held',

@@ -60,6 +60,27 @@ describe('makeFileTree()', () => {
     ]);
   });
 
+  it('tells a file that was made from one that was changed, by what was left', () => {
+    const rows = [
+      row({ path: '${CWD}/new', op: 'write' }),
+      row({ path: '${CWD}/old', op: 'write' }),
+      row({ path: '${CWD}/new', kind: 'change', op: 'created', outcomeClass: 'none' }),
+      row({ path: '${CWD}/old', kind: 'change', op: 'modified', outcomeClass: 'none' }),
+    ];
+    const { counts } = makeFileTree(rows, () => true);
+    expect(Object.fromEntries(counts)).toEqual({ created: 1, written: 1 });
+  });
+
+  it('does not count a directory that was only looked into', () => {
+    const rows = ['${CWD}/a', '${CWD}/a/x', '${CWD}'].map((path) => row({ path }));
+    expect(makeFileTree(rows, () => true).total).toBe(1);
+    const made = [...rows, row({ path: '${CWD}/a', op: 'mkdir' })];
+    expect(Object.fromEntries(makeFileTree(made, () => true).counts)).toEqual({
+      created: 1,
+      read: 1,
+    });
+  });
+
   it('takes names of objects as names, and no path as deep as it likes', () => {
     const deep = `/${'a/'.repeat(5000)}b`;
     const paths = ['/__proto__/x', '/constructor', '/__proto__/toString', deep];

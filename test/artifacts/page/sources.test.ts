@@ -35,7 +35,7 @@ const REACHING = [
   /\bwindow\.open\b/,
   /\blocation\b(?!')/,
   /\blocalStorage\b/,
-  /\bpostMessage\b/,
+  /\b(?:window|self|parent|top|opener)\.postMessage\b/,
 ];
 
 /** The one place that makes elements, and the one link that is no part of the page. */

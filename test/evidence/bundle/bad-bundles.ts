@@ -623,6 +623,16 @@ const MANIFEST: readonly BadBundle[] = [
     make: changed(({ manifest }) => (manifest.algorithms.hash = 'md5')),
   },
   {
+    name: 'one more member of the algorithms',
+    code: 'ContractManifest',
+    make: changed(({ manifest }) => (manifest.algorithms.more = 'x')),
+  },
+  {
+    name: 'one more member of the producer',
+    code: 'ContractManifest',
+    make: changed(({ manifest }) => (manifest.producer.more = 'x')),
+  },
+  {
     name: 'a run id that is not of the run digest',
     code: 'ContractRunId',
     make: changed(({ manifest, events }) => {
@@ -929,6 +939,16 @@ const EVENTS: readonly BadBundle[] = [
     name: 'a time with an offset',
     code: 'ContractTime',
     make: changed(({ events }) => (events[6].time = '2026-01-02T03:04:05+01:00')),
+  },
+  {
+    name: 'a day that does not exist',
+    code: 'ContractTime',
+    make: changed(({ events }) => (events[6].time = '2026-02-29T03:04:05.678Z')),
+  },
+  {
+    name: 'a day that does not exist, in the older format',
+    code: 'ContractTime',
+    make: changedUpstream(({ events }) => (events[0].time = '1900-02-29T03:04:05Z')),
   },
   {
     name: 'a time that is none, in the older format',

@@ -20,6 +20,7 @@ function makeRun(more: Partial<RunRecord> = {}, cwd = CWD, home = '/home/me'): R
   const events = [
     file('read', `${cwd}/Makefile`, { atMs: 40 }),
     file('read', '/usr/lib/libm.so', { atMs: 30 }),
+    file('read', '/proc/meminfo', { atMs: 35 }),
     file('create', `${cwd}/out/a.o`, { atMs: 60 }),
     file('write', `${cwd}/out/a.o`, { program: 2, atMs: 90, basis: 'observed' }),
     file('write', `${home}/.bashrc`, {

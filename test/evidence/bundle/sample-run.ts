@@ -124,7 +124,12 @@ function* listEvents(
     run_digest: sandbox.run_digest,
     identity: computeIdentity(manifest),
   });
-  yield state(EVENT_TYPES.policy, { ...sandbox.policy, default: false, policy: POLICY });
+  yield state(EVENT_TYPES.policy, {
+    ...sandbox.policy,
+    default: false,
+    policy: POLICY,
+    toolchain: [],
+  });
   yield state(EVENT_TYPES.environment, { passed: ['HOME', 'PATH'], removed: ['API_TOKEN'] });
   yield state(EVENT_TYPES.layers, {
     layers: [{ layer: 'landlock', status: 'enforced', reason: '' }],

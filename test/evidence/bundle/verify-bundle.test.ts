@@ -130,6 +130,21 @@ describe('verifyBundle()', () => {
     expect(subjects).toEqual(['/file-0', '/file-1']);
   });
 
+  it.each<[string, unknown]>([
+    ['names that look like numbers', { 10: 1, 9: 2, a: { 2: 0, 10: 0 } }],
+    ['a name that JavaScript treats in its own way', JSON.parse('{"__proto__":{"a":1},"b":[]}')],
+    ['text outside ASCII', { é: '\u2028😀\u0000', '\u{10000}': 1, '\ue000': 2 }],
+    ['odd numbers', { a: [1e21, 1e-7, -1.5, 0, 1e300] }],
+    ['an escape that is not one', { a: String.raw`\ud800` }],
+  ])('takes %s', async (_, extra) => {
+    const contents = forge.parse(good);
+    contents.events[3].data.extra = extra;
+    const found: unknown[] = [];
+    const onEvent = ({ data }: BundleEvent): unknown => found.push((data as forge.Json).extra);
+    expect(await judge(forge.pack(forge.reseal(contents)), { onEvent })).toBe('sandbox');
+    expect(found[3]).toEqual(extra);
+  });
+
   it('takes exactly as much as the limits say', async () => {
     const { manifest, events } = forge.unpack(good);
     const lines = events.trimEnd().split('\n');

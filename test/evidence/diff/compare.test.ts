@@ -280,35 +280,35 @@ const ROWS: readonly Row[] = [
 
   [
     'less coverage',
-    [coverage({ files: 'complete' })],
-    [coverage({ files: 'partial' }, 'dropped')],
+    [coverage({ reads: 'complete' })],
+    [coverage({ reads: 'partial' }, 'dropped')],
     ['coverage-loss'],
     'changed',
   ],
   [
     'more coverage',
-    [coverage({ files: 'partial' }, 'dropped')],
-    [coverage({ files: 'complete' })],
+    [coverage({ reads: 'partial' }, 'dropped')],
+    [coverage({ reads: 'complete' })],
     [],
     'changed',
   ],
   [
     'the same with one more gap',
-    [coverage({ files: 'partial' })],
-    [coverage({ files: 'partial' }, 'dropped')],
+    [coverage({ reads: 'partial' })],
+    [coverage({ reads: 'partial' }, 'dropped')],
     ['coverage-loss'],
     'changed',
   ],
   [
     'the same with one gap less',
-    [coverage({ files: 'partial' }, 'dropped')],
-    [coverage({ files: 'partial' })],
+    [coverage({ reads: 'partial' }, 'dropped')],
+    [coverage({ reads: 'partial' })],
     [],
     'changed',
   ],
   [
     'a surface that is not spoken of',
-    [coverage({ files: 'complete' })],
+    [coverage({ reads: 'complete' })],
     [],
     ['coverage-loss'],
     'gone',
@@ -460,8 +460,9 @@ describe('compareBundles()', () => {
 
   it('counts loopback as a host where it is that of the machine', () => {
     const before = [started({ network: 'host' })];
-    const { counts } = compareDrafts(before, [...before, network('connect', 'tcp:127.0.0.1:80')]);
-    expect(counts).toEqual({ 'new-host': 1, 'new-endpoint': 1 });
+    const uses = [network('connect', 'tcp:127.0.0.1:80'), network('bind', 'tcp:0.0.0.0:80')];
+    const { counts } = compareDrafts(before, [...before, ...uses]);
+    expect(counts).toEqual({ 'new-host': 2, 'new-endpoint': 2 });
   });
 
   it('keeps apart what another separator would join', () => {
@@ -484,7 +485,7 @@ describe('the doubts of a comparison', () => {
   });
 
   it('name what was not watched, and where', () => {
-    const partial = coverage({ files: 'complete', network: 'absent' }, 'no broker');
+    const partial = coverage({ reads: 'complete', network: 'absent' }, 'no broker');
     expect(compareDrafts([WATCHED], [partial]).doubts).toEqual([
       'network of the candidate: absent (no broker)',
     ]);
@@ -517,13 +518,18 @@ describe('a policy', () => {
 
   it('is read whether rules stand by their effect or by their key', () => {
     const rules = (...list: object[]): unknown => ({ fs: list });
-    const allow = { effect: 'allow', rights: ['read', 'write'], pattern: '${CWD}' };
+    const allow = {
+      effect: 'allow',
+      key: 'fs.write',
+      rights: ['read', 'write'],
+      pattern: '${CWD}',
+    };
     const deny = { effect: 'deny', rights: ['read'], pattern: '${HOME}/.ssh' };
     const { differences } = compareDrafts([policy(rules(deny), 'a')], [policy(rules(allow), 'b')]);
     expect(differences.map(({ subject, kinds }) => [subject, kinds])).toEqual([
       ['digest', digest],
-      ['fs: allow read+write ${CWD}', weaker],
-      ['fs: deny read ${HOME}/.ssh', weaker],
+      ['fs.deny: ${HOME}/.ssh (read)', weaker],
+      ['fs.write: ${CWD} (read, write)', weaker],
     ]);
   });
 });

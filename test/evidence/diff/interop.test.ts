@@ -126,7 +126,7 @@ describe('the older format', () => {
     ['assay.sandbox.summary', { command: [1], end: { exit_code: {} } }],
     ['assay.sandbox.change', { change: 1 }],
     ['assay.sandbox.exec', { image_digests: [1] }],
-    ['assay.coding_agent.evidence_pack.v0', { coverage: { files: null } }],
+    ['assay.coding_agent.evidence_pack.v0', { coverage: { reads: null } }],
     ['assay.profile.started', { command: 'x' }],
     ['assay.sandbox.degraded', null],
     ['assay.sandbox.fs', 'x'],

@@ -127,7 +127,7 @@ export async function makeBundle(draft: RunDraft): Promise<Buffer> {
         end,
       },
     },
-    { type: EVENT_TYPES.codingAgent, data: { coverage: { files: 'observed', test: 'absent' } } },
+    { type: EVENT_TYPES.codingAgent, data: { coverage: { reads: 'observed', test: 'absent' } } },
     finished(end),
   ];
   const timed = events.map((event, at): TimedDraft => {

@@ -112,7 +112,7 @@ export function finished(end: object = {}): EventDraft {
 
 /** Complete coverage, so that nothing but what a test is about differs. */
 export const WATCHED = coverage({
-  files: 'complete',
+  reads: 'complete',
   changes: 'complete',
   programs: 'complete',
   network: 'complete',

@@ -94,5 +94,8 @@ describe('exportOcsf()', () => {
   it('keeps hostile names as they are', () => {
     const paths = records.flatMap(({ file }) => (file ? [(file as { path: string }).path] : []));
     expect(paths).toEqual(expect.arrayContaining(HOSTILE));
+    // Spelt out, so that a terminal shows them.
+    // oxlint-disable-next-line no-control-regex -- they are what must not be there
+    expect(lines.join('').replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
   });
 });

@@ -1,47 +1,9 @@
-import * as root from '@opentelemetry/otlp-transformer/build/src/generated/root.js';
 import { describe, expect, it } from 'vitest';
 import { exportOtlp } from '../../../src/evidence/export/otlp.ts';
 import { toNanoseconds } from '../../../src/evidence/export/otlp-value.ts';
 import { spanIdOf, traceIdOf, traceparentOf } from '../../../src/evidence/export/trace-ids.ts';
+import { readBack } from './otlp-reader.ts';
 import { EVENTS, RUN_ID, SAMPLE } from './sample-bundle.ts';
-
-/** The reader that OpenTelemetry makes of its published .proto files. */
-interface Message {
-  fromObject(object: object): object;
-  encode(message: object): { finish(): Uint8Array };
-  decode(bytes: Uint8Array): object;
-  toObject(message: object, options: object): object;
-}
-interface Collector {
-  readonly trace: { readonly v1: { readonly ExportTraceServiceRequest: Message } };
-  readonly logs: { readonly v1: { readonly ExportLogsServiceRequest: Message } };
-}
-const { trace, logs } = (root as unknown as { opentelemetry: { proto: { collector: Collector } } })
-  .opentelemetry.proto.collector;
-
-const IDS = new Set(['traceId', 'spanId', 'parentSpanId']);
-
-/** Ids are hex in OTLP, where the JSON of Protocol Buffers has base64. */
-function withIds(value: unknown, convert: (id: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((item) => withIds(item, convert));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      IDS.has(name) ? convert(member as string) : withIds(member, convert),
-    ]),
-  );
-}
-
-/** Through the reader and the wire, and back: what it does not know, or has as another type, is not there afterwards. */
-function readBack(message: Message, request: object): unknown {
-  const toBase64 = (id: string): string => Buffer.from(id, 'hex').toString('base64');
-  const toHex = (id: string): string => Buffer.from(id, 'base64').toString('hex');
-  const read = message.fromObject(withIds(request, toBase64) as object);
-  const bytes = message.encode(read).finish();
-  const back = message.toObject(message.decode(bytes), { longs: String, bytes: String });
-  return withIds(back, toHex);
-}
 
 interface Span {
   readonly name: string;
@@ -78,22 +40,14 @@ const records = requests.flatMap((request) =>
 describe('exportOtlp()', () => {
   it('writes requests that the published reader reads without loss', () => {
     expect(requests.length).toBe(2);
-    for (const request of requests) {
-      const isTrace = 'resourceSpans' in request;
-      const message = isTrace
-        ? trace.v1.ExportTraceServiceRequest
-        : logs.v1.ExportLogsServiceRequest;
-      expect(readBack(message, request)).toEqual(request);
-    }
+    for (const request of requests) expect(readBack(request)).toEqual(request);
   });
 
   it('would notice a name, or a type, that the reader does not know', () => {
     const wrong = { resourceSpans: [{ scopeSpans: [{ spans: [{ nam: 'x' }] }] }] };
-    expect(readBack(trace.v1.ExportTraceServiceRequest, wrong)).not.toEqual(wrong);
+    expect(readBack(wrong)).not.toEqual(wrong);
     const late = { resourceSpans: [{ scopeSpans: [{ spans: [{ startTimeUnixNano: 'x' }] }] }] };
-    expect(() =>
-      expect(readBack(trace.v1.ExportTraceServiceRequest, late)).toEqual(late),
-    ).toThrow();
+    expect(() => expect(readBack(late)).toEqual(late)).toThrow();
   });
 
   it('has a span for the run, over all of it, with how it ended', () => {

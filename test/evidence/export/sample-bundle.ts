@@ -21,6 +21,7 @@ export const HOSTILE = [
   'a\nb',
   'a\r\nb',
   '\u001b[31m',
+  '\u009b31m\u007f',
   '\u202egnp',
   '</script><script>alert(1)</script>',
   "it's",

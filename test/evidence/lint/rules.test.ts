@@ -1,4 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { renderLintJson } from '../../../src/artifacts/lint-json.ts';
+import { renderLintText } from '../../../src/artifacts/lint-text.ts';
+import { renderSarif } from '../../../src/artifacts/sarif.ts';
 import { EVENT_TYPES } from '../../../src/evidence/bundle/event-data.ts';
 import { OWN_RULES } from '../../../src/evidence/lint/rules.ts';
 import {
@@ -270,9 +274,16 @@ const CASES: readonly Case[] = [
     events: [fs('create', '${CWD}/.git/hooks/post-checkout')],
     nearMiss: [
       fs('create', '${CWD}/.git/hooks/post-checkout.sample'),
+      fs('meta', '${CWD}/.git/hooks/post-checkout'),
       fs('mkdir', '${CWD}/.git/hooks'),
     ],
     place: '*.git/hooks',
+  },
+  {
+    rule: 'ASSAY-CTL-001',
+    what: 'a hook that is to run from now on',
+    events: [fs('chmod+x', '${CWD}/.git/hooks/post-checkout')],
+    nearMiss: [fs('chmod+x', '${CWD}/hooks/post-checkout')],
   },
   {
     rule: 'ASSAY-CTL-001',
@@ -335,6 +346,18 @@ const CASES: readonly Case[] = [
     options: { isSandbox: false },
     nearMiss: [{ type: 'assay.net.connect', subject: 'localhost:443', data: { hits: 1 } }],
     missOptions: { isSandbox: false },
+  },
+  {
+    rule: 'ASSAY-CTL-012',
+    what: 'a connection that did not come about',
+    events: [net('tcp:192.0.2.1:443', { outcome: 'ENETUNREACH' })],
+    nearMiss: [
+      net('tcp:192.0.2.1:443'),
+      net('tcp:127.0.0.1:443', { outcome: 'ECONNREFUSED' }),
+      net('unix:/run/x', { outcome: 'ENOENT' }),
+      net('tcp:192.0.2.1:443', { outcome: 'EACCES', refused_by: '' }),
+      net('tcp:192.0.2.1:443', { op: 'bind', outcome: 'EADDRINUSE' }),
+    ],
   },
   {
     rule: 'ASSAY-CTL-004',
@@ -452,7 +475,9 @@ const CASES: readonly Case[] = [
     nearMiss: [
       fs('read', '${CWD}/.env.example'),
       fs('read', '${CWD}/env'),
-      fs('create', '${CWD}/.env.local'),
+      fs('read', '${CWD}/.env.local'),
+      fs('write', '${CWD}/.env.local'),
+      changed('created', '${CWD}/.env.local'),
     ],
     place: '.env.local',
   },
@@ -628,9 +653,63 @@ describe('the rules', () => {
   });
 
   it('hold for data of any shape', () => {
-    const shapes = [null, 1, 'x', [], [1], {}, { path: 1 }, { surfaces: 1 }, { layers: [null, 1] }];
+    const shapes = [
+      null,
+      1,
+      'x',
+      [],
+      [1],
+      {},
+      { path: 1 },
+      { surfaces: 1 },
+      { layers: [null, 1] },
+      { kind: 'network', path: 5, op: 7, change: 'created', surfaces: {}, name: 'x' },
+    ];
     const types = [...Object.values(EVENT_TYPES), 'assay.fs.access', 'assay.net.connect'];
     const events = types.flatMap((type) => shapes.map((data) => ({ type, data })));
     expect(() => lintEvents(events, { isSandbox: false })).not.toThrow();
+  });
+});
+
+describe('the rules on anything', () => {
+  const types = [
+    ...Object.values(EVENT_TYPES),
+    'assay.fs.access',
+    'assay.net.connect',
+    'assay.process.exec',
+    'assay.tool.decision',
+  ];
+  const names = [
+    'op',
+    'path',
+    'target',
+    'outcome',
+    'program',
+    'kind',
+    'type',
+    'surfaces',
+    'layers',
+  ];
+  const data = fc.oneof(
+    fc.jsonValue(),
+    fc.dictionary(fc.constantFrom(...names, 'statements', 'coverage', 'schema'), fc.jsonValue()),
+  );
+  const event = fc.record({
+    type: fc.constantFrom(...types),
+    subject: fc.string({ unit: 'grapheme' }),
+    data,
+  });
+
+  it('find, and say it in every format', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 20 }), (events) => {
+        // Of ours only what has the right shape gets so far.
+        const result = lintEvents(events, { isSandbox: false });
+        expect(renderLintText(result)).not.toContain('undefined');
+        expect(JSON.parse(renderLintJson(result))).toHaveProperty('findings');
+        expect(JSON.parse(renderSarif(result))).toHaveProperty('runs');
+      }),
+      { numRuns: 500 },
+    );
   });
 });

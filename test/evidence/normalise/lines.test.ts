@@ -282,6 +282,24 @@ describe('reads', () => {
     ]);
   });
 
+  it('of the user database name no user', () => {
+    const readsOf = (uid: number, user: string): string[] => {
+      const { variables } = makeRecord([]);
+      const paths = [
+        `/lib/userdb/${uid}.user`,
+        `/lib/userdb/${user}.user`,
+        '/lib/userdb/root.user',
+      ];
+      const record = makeRecord(
+        paths.map((path) => file('read', path, { outcome: 'ENOENT' })),
+        { uid, variables: { ...variables, user } },
+      );
+      return normalise(record).systemReads.map(({ path }) => path);
+    };
+    expect(readsOf(1000, 'me')).toEqual(readsOf(54_321, 'ada'));
+    expect(readsOf(1000, 'me')).toContain('/lib/userdb/root.user');
+  });
+
   it('in the installation of the program itself are known by that', () => {
     const programs = [program(1, '/opt/node/bin/node'), program(2, `${CWD}/tool/bin/x`)];
     expect(
@@ -489,5 +507,19 @@ describe('NORMALISATION_RULES', () => {
       'siblings',
     ])
       expect(known).toContain(name);
+  });
+});
+
+describe('a line that stands for several events', () => {
+  it('has the time of the first, and is known in the weakest way', () => {
+    const events = [
+      file('write', `${CWD}/a`, { atMs: 30, basis: 'performed' }),
+      file('truncate', `${CWD}/a`, { atMs: 10, basis: 'predicted' }),
+      file('create', `${CWD}/a`, { atMs: 20, basis: 'observed' }),
+    ];
+    for (const order of [events, events.toReversed()])
+      expect(normalise(makeRecord(order)).lines).toContainEqual(
+        expect.objectContaining({ op: 'write', atMs: 10, basis: 'predicted' }),
+      );
   });
 });

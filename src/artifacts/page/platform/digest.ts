@@ -19,5 +19,6 @@ export function openSha256(): Sha256 {
 }
 
 export function makeSha256(): (text: string) => string {
-  return sha256Hex;
+  const sha256 = new Sha256();
+  return (text) => sha256.update(text).digest('hex');
 }

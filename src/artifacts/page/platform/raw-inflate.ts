@@ -40,9 +40,10 @@ function makeTable(lengths: ArrayLike<number>, isComplete: boolean): Table {
     if (left < 0) throw new Error('a code with too many words');
     next[bits + 1] = ((next[bits] as number) + (counts[bits] as number)) << 1;
   }
-  const words = counts.reduce((sum, count) => sum + count, 0);
-  // One word of one bit is what a stream with one distance has, and none what one without any has.
-  if (left > 0 && (isComplete || words > 1)) throw new Error('a code with too few words');
+  // As zlib takes it: no word at all, which fails once one is needed, or one of one bit, as for a single distance.
+  const longest = counts.findLastIndex((count) => count > 0);
+  if (left > 0 && longest !== -1 && (isComplete || longest !== 1))
+    throw new Error('a code with too few words');
   const table = new Uint16Array(1 << MAX_BITS);
   for (let symbol = 0; symbol < lengths.length; symbol += 1) {
     const bits = lengths[symbol] as number;
@@ -194,7 +195,7 @@ export class RawInflater {
     }
     if (lengths[256] === 0) throw new Error('a block without an end');
     return {
-      literals: makeTable(lengths.subarray(0, literalCount), true),
+      literals: makeTable(lengths.subarray(0, literalCount), false),
       distances: makeTable(lengths.subarray(literalCount), false),
     };
   }

@@ -55,7 +55,7 @@ export const COVERAGE_PARTIAL = defineRule({
   explanation:
     'Something about this surface was not seen; the reasons say what. What the bundle shows did happen; what it does ' +
     'not show may have.',
-  fix: 'Record with --observe all, on a machine where assay doctor finds the broker.',
+  fix: 'The reasons say what to change: record with --observe all, without the network of the host, where assay doctor finds the broker.',
 });
 
 export const COVERAGE_ABSENT = defineRule({

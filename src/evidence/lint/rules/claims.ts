@@ -96,7 +96,7 @@ class ClaimCheck implements Check {
   #witness({ fact }: SeenEvent): void {
     if (fact.kind === 'change') {
       this.#kinds.add('changes');
-      if (typeof fact.path === 'string') this.#witnessChange(fact.path.replace(/\/$/, ''));
+      this.#witnessChange(fact.path.replace(/\/$/, ''));
       return;
     }
     if (fact.kind === 'other' && /\.(?:tool|mcp)\b/.test(fact.type)) this.#kinds.add('tools');

@@ -128,3 +128,15 @@ export const SECRET_MISSED = defineRule({
     'would have been found.',
   fix: 'Nothing was read. Keep the home hidden.',
 });
+
+export const NETWORK_TRIED = defineRule({
+  id: 'ASSAY-CTL-012',
+  area: 'controls',
+  severity: 'warning',
+  title: 'Tried to reach the network',
+  explanation:
+    'A connection to an address that is not the loopback of the run was tried and did not come about: there was no ' +
+    'network, or nobody answered.',
+  fix: 'Find out what it wanted there. If the work needs it, it also needs a policy that grants the network.',
+  securitySeverity: '4.0',
+});

@@ -36,15 +36,21 @@ const WRITE_OPS: ReadonlySet<string> = new Set([
   'chown',
   'utimes',
   'xattr',
+  // what evidence makes of the last four
+  'meta',
+  'chmod+x',
+  'chmod+s',
   // of a change
   'created',
   'modified',
   'removed',
 ]);
 /** A directory runs nothing, and neither does a date. */
-const HARMLESS_OPS: ReadonlySet<string> = new Set(['mkdir', 'rmdir', 'utimes']);
+const HARMLESS_OPS: ReadonlySet<string> = new Set(['mkdir', 'rmdir', 'utimes', 'meta']);
 /** Whoever gives a file another name can read it by that. */
 const REACHING_OPS: ReadonlySet<string> = new Set(['read', 'access', 'link', 'rename']);
+/** So many reads of secrets wait for the end, when it is known what the run has made itself. */
+const MAX_SECRETS = 10_000;
 const NOT_THERE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
 
 /** One operation on one file. */
@@ -76,6 +82,8 @@ class FileCheck implements Check {
   readonly #report: Report;
   readonly #isSandbox: boolean;
   readonly #protected = makeProtectedPaths();
+  readonly #secrets: { readonly secret: string; readonly touch: Touch }[] = [];
+  readonly #created = new Set<string>();
 
   constructor(report: Report, { isSandbox }: BundleContext) {
     this.#report = report;
@@ -84,9 +92,9 @@ class FileCheck implements Check {
 
   event({ fact, at }: SeenEvent): void {
     if (fact.kind === 'change') {
-      // The older format does not say what the data of an event of this type is.
-      if (typeof fact.path !== 'string') return;
       if (fact.change === 'attributes' || fact.path.endsWith('/')) return;
+      if (fact.change === 'created' && this.#created.size < MAX_SECRETS)
+        if (findSecretPath(fact.path) !== undefined) this.#created.add(fact.path);
       this.#judge({
         op: fact.change,
         path: fact.path,
@@ -109,10 +117,17 @@ class FileCheck implements Check {
       this.#judge({ ...touch, path: target, op: `${op}-target` });
   }
 
+  /** What the run has made is no secret from it. */
+  end(): void {
+    for (const { secret, touch } of this.#secrets)
+      if (!this.#created.has(touch.path)) this.#add(SECRET_READ, secret, 'read', touch);
+  }
+
   #judge(touch: Touch): void {
     const { op, refusedBy } = touch;
     const isWrite = WRITE_OPS.has(op);
-    const isKnown = this.#judgeSecret(touch) || (isWrite && this.#judgeConfiguration(touch));
+    const isSecret = this.#judgeSecret(touch);
+    const isKnown = (isWrite && this.#judgeConfiguration(touch)) || isSecret;
     if (isWrite) this.#judgeOutside(touch);
     if (isKnown || refusedBy === undefined) return;
     if (op === 'read') this.#add(READ_REFUSED, areaOf(touch.path), 'read', touch);
@@ -126,7 +141,9 @@ class FileCheck implements Check {
     if (!REACHING_OPS.has(op)) return false;
     const secret = findSecretPath(path);
     if (secret === undefined || placeOfPath(path, this.#isSandbox) === 'private') return false;
-    if (outcome === 'ok') this.#add(SECRET_READ, secret, 'read', touch);
+    if (outcome === 'ok' && this.#secrets.length < MAX_SECRETS)
+      this.#secrets.push({ secret, touch });
+    else if (outcome === 'ok') this.#add(SECRET_READ, secret, 'read', touch);
     else if (refusedBy !== undefined || !NOT_THERE.has(outcome))
       this.#add(SECRET_REFUSED, secret, 'read', touch);
     else this.#add(SECRET_MISSED, secret, 'read', touch);

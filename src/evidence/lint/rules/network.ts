@@ -1,11 +1,18 @@
 import { EVENT_TYPES } from '../../bundle/event-data.ts';
 import { isLoopbackEndpoint } from '../place.ts';
 import type { BundleContext, Check, Detector, Report, SeenEvent } from '../rule.ts';
-import { HOST_REACHED, NETWORK_REACHED, SOCKET_REACHED } from './control-rules.ts';
+import { HOST_REACHED, NETWORK_REACHED, NETWORK_TRIED, SOCKET_REACHED } from './control-rules.ts';
 import { LIMIT_REACHED, NETWORK_REFUSED } from './refusal-rules.ts';
 
 export const NETWORK: Detector = {
-  rules: [NETWORK_REACHED, HOST_REACHED, SOCKET_REACHED, NETWORK_REFUSED, LIMIT_REACHED],
+  rules: [
+    NETWORK_REACHED,
+    NETWORK_TRIED,
+    HOST_REACHED,
+    SOCKET_REACHED,
+    NETWORK_REFUSED,
+    LIMIT_REACHED,
+  ],
   makeCheck: (report, context) => new NetworkCheck(report, context),
 };
 
@@ -37,6 +44,8 @@ class NetworkCheck implements Check {
     } else if (op === 'connect' && isMade(outcome)) {
       const rule = this.#ruleOf(endpoint);
       if (rule) this.#report(rule, { ...occurrence, detail: by });
+    } else if (op === 'connect' && this.#ruleOf(endpoint) === NETWORK_REACHED) {
+      this.#report(NETWORK_TRIED, { ...occurrence, detail: `${by}: ${outcome}` });
     }
   }
 
