@@ -119,6 +119,7 @@ bool path_is_under(const char *path, const char *dir, size_t dir_len);
 size_t pattern_literal_len(const char *pattern, bool *is_literal);
 
 /* boundary.c */
+void bring_up_loopback(void);
 void enter_namespaces(const struct plan *plan);
 void build_view(struct plan *plan);
 void drop_capabilities(void);
@@ -128,6 +129,7 @@ int landlock_abi(void);
 
 /* doors.c */
 void open_doors(const struct plan *plan);
+int probe_doors(void);
 
 /* keeper.c: first process inside, parent of the program, home of the broker */
 struct keeper_pipes {

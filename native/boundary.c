@@ -23,7 +23,7 @@ static void write_file(const char *path, const char *text) {
   close(fd);
 }
 
-static void bring_up_loopback(void) {
+void bring_up_loopback(void) {
   int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   struct ifreq request = {.ifr_name = "lo"};
   request.ifr_flags = IFF_UP | IFF_RUNNING;

@@ -40,28 +40,33 @@ static _Noreturn void fail(const char *what, int error) {
   die_errno("doors", what);
 }
 
-/* ---- routes: every address of a range is one of this machine's own ---- */
-
-static int open_netlink(int protocol, const char *what) {
+static int open_netlink(int protocol) {
   int sock = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
   struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
-  if (sock < 0 || connect(sock, (struct sockaddr *)&kernel, sizeof kernel)) fail(what, errno);
+  if (sock >= 0 && connect(sock, (struct sockaddr *)&kernel, sizeof kernel)) close(sock), sock = -1;
   return sock;
 }
 
-static void add_routes(const struct plan *plan) {
-  int sock = open_netlink(NETLINK_ROUTE, "routes");
-  unsigned loopback = if_nametoindex("lo");
+/* ---- routes: every address of a range is one of this machine's own ---- */
+
+static int add_route(int sock, const struct door_range *range, unsigned loopback) {
   struct message_buffer b = {.len = 0};
+  struct rtmsg route = {.rtm_family = range->family, .rtm_dst_len = range->prefix, .rtm_table = RT_TABLE_LOCAL,
+                        .rtm_protocol = RTPROT_STATIC, .rtm_scope = RT_SCOPE_HOST, .rtm_type = RTN_LOCAL};
+  begin_message(&b, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK, &route, sizeof route);
+  if (range->prefix) put_attribute(&b, RTA_DST, range->address, range->family == AF_INET ? 4 : 16);
+  put_u32(&b, RTA_OIF, loopback);
+  end_message(&b);
+  return exchange(sock, &b);
+}
+
+static void add_routes(const struct plan *plan) {
+  unsigned loopback = if_nametoindex("lo");
+  int sock = open_netlink(NETLINK_ROUTE);
+  if (sock < 0) fail("routes", errno);
   for (size_t i = 0; i < plan->door_range_count; i++) {
     const struct door_range *range = &plan->door_ranges[i];
-    struct rtmsg route = {.rtm_family = range->family, .rtm_dst_len = range->prefix, .rtm_table = RT_TABLE_LOCAL,
-                          .rtm_protocol = RTPROT_STATIC, .rtm_scope = RT_SCOPE_HOST, .rtm_type = RTN_LOCAL};
-    begin_message(&b, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK, &route, sizeof route);
-    if (range->prefix) put_attribute(&b, RTA_DST, range->address, range->family == AF_INET ? 4 : 16);
-    put_u32(&b, RTA_OIF, loopback);
-    end_message(&b);
-    int error = exchange(sock, &b);
+    int error = add_route(sock, range, loopback);
     if (error) fail(range->family == AF_INET ? "routes" : "ipv6 routes", error);
   }
   close(sock);
@@ -183,26 +188,26 @@ static void put_rule(struct message_buffer *b, bool is_ipv6, bool is_last) {
   end_message(b);
 }
 
-static void lead_connections(bool has_ipv6) {
+static int lead_connections(bool has_ipv6) {
   struct message_buffer b = {.len = 0};
-  int sock = open_netlink(NETLINK_NETFILTER, "nft");
+  int sock = open_netlink(NETLINK_NETFILTER);
+  if (sock < 0) return errno;
   put_batch_mark(&b, NFNL_MSG_BATCH_BEGIN);
   put_chain(&b);
   put_rule(&b, false, !has_ipv6);
   if (has_ipv6) put_rule(&b, true, true);
   put_batch_mark(&b, NFNL_MSG_BATCH_END);
   int error = exchange(sock, &b);
-  if (error) fail("nft", error);
   close(sock);
+  return error;
 }
 
 /* ---- sockets ---- */
 
-static void allow_transparent(int sock, bool is_ipv6) {
+static int allow_transparent(int sock, bool is_ipv6) {
   int one = 1;
-  if (is_ipv6 ? setsockopt(sock, IPPROTO_IPV6, IPV6_TRANSPARENT, &one, sizeof one)
-              : setsockopt(sock, IPPROTO_IP, IP_TRANSPARENT, &one, sizeof one))
-    fail("transparent", errno);
+  return is_ipv6 ? setsockopt(sock, IPPROTO_IPV6, IPV6_TRANSPARENT, &one, sizeof one)
+                 : setsockopt(sock, IPPROTO_IP, IP_TRANSPARENT, &one, sizeof one);
 }
 
 struct door {
@@ -221,11 +226,12 @@ static int open_door(const struct door *door) {
     len = sizeof a.in6;
   }
   int sock = socket(a.any.sa_family, door->type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), one = 1;
-  if (sock < 0) fail(door->name, errno);
+  const char *what = door->is_ipv6 ? "ipv6 door" : door->name;
+  if (sock < 0) fail(what, errno);
   if (door->is_ipv6) setsockopt(sock, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof one);
-  if (door->is_transparent) allow_transparent(sock, door->is_ipv6);
-  if (bind(sock, &a.any, len)) fail(door->name, errno);
-  if (door->type == SOCK_STREAM && listen(sock, BACKLOG)) fail(door->name, errno);
+  if (door->is_transparent && allow_transparent(sock, door->is_ipv6)) fail(what, errno);
+  if (bind(sock, &a.any, len)) fail(what, errno);
+  if (door->type == SOCK_STREAM && listen(sock, BACKLOG)) fail(what, errno);
   return sock;
 }
 
@@ -259,7 +265,8 @@ void open_doors(const struct plan *plan) {
   for (size_t i = 0; i < plan->door_range_count; i++) has_ipv6 |= plan->door_ranges[i].family == AF_INET6;
   if (is_transparent) {
     add_routes(plan);
-    lead_connections(has_ipv6);
+    int error = lead_connections(has_ipv6);
+    if (error) fail("nft", error);
   }
   for (; count < sizeof doors / sizeof *doors; count++) {
     if (doors[count].is_transparent && (!is_transparent || (doors[count].is_ipv6 && !has_ipv6))) break;
@@ -268,4 +275,14 @@ void open_doors(const struct plan *plan) {
   /* Nothing is handed over before everything is there: what fails is tried again with another plan. */
   for (size_t i = 0; i < count; i++) hand_over(&doors[i], socks[i]);
   close(DOORS_FD);
+}
+
+/* The same in a namespace of the probe's own: 0, or the errno of what does not work. */
+int probe_doors(void) {
+  struct door_range range = {.family = AF_INET, .prefix = 15, .address = {198, 18}};
+  int sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), routes = open_netlink(NETLINK_ROUTE);
+  if (sock < 0 || routes < 0 || allow_transparent(sock, false)) return errno;
+  bring_up_loopback();
+  int error = add_route(routes, &range, if_nametoindex("lo"));
+  return error ? error : lead_connections(false);
 }

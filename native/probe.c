@@ -55,6 +55,7 @@ int run_probe(void) {
   printf("pid %d\n", try_namespaces(user | CLONE_NEWNS | CLONE_NEWPID, mount_proc_inside));
   printf("ipc %d\n", try_namespaces(user | CLONE_NEWIPC, NULL));
   printf("net %d\n", try_namespaces(user | CLONE_NEWNET, NULL));
+  printf("nft %d\n", try_namespaces(user | CLONE_NEWNET, probe_doors));
   printf("seccomp %d\n", try_namespaces(0, filter_inside));
   printf("notify %d\n", try_namespaces(0, listener_inside));
   return 0;

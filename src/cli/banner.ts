@@ -38,6 +38,8 @@ function describeFiles({ plan, isDryRun }: BannerInput): string {
 
 function describeNetwork({ plan, isDryRun }: BannerInput): string {
   if (isDryRun || plan.network === 'host') return "open (the host's network)";
+  if (plan.doors)
+    return `contain (what net.allow names${plan.doors.status === 'enforced' ? '' : ', degraded'})`;
   if (plan.network === 'private') return 'contain (its own loopback only)';
   return has(plan, 'seccomp') || has(plan, 'landlock') ? 'contain (no network)' : 'open (degraded)';
 }

@@ -22,6 +22,8 @@ export interface HostFacts {
   readonly namespaces: Readonly<Record<Namespace, Availability>>;
   /** nf_tables can lead the connections of a network namespace to a socket in it. */
   readonly nft: Availability;
+  /** IPv6 addresses can have a door. */
+  readonly ipv6: Availability;
   /** The highest process number can be set for a pid namespace, since Linux 6.14. */
   readonly hasPidMax: boolean;
   readonly cgroup: CgroupFacts;

@@ -87,6 +87,7 @@ export function guessFacts(): HostFacts {
       ipc: namespace,
       net: namespace,
     },
+    ipv6: AVAILABLE,
     nft: isAtLeast(version, 4, 19)
       ? AVAILABLE
       : { isAvailable: false, reason: `Linux ${kernel} is older than 4.19` },

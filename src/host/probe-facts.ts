@@ -32,6 +32,7 @@ export function applyProbe(
       errors.landlock === '' ? undefined : explainErrno('landlock', errors.landlock, switches),
     seccomp: judge('seccomp'),
     notify: judge('notify'),
+    nft: judge('nft'),
     namespaces: {
       user: judge('user'),
       mount: judge('mount'),

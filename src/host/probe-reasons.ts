@@ -8,6 +8,7 @@ const WHAT: Readonly<Record<ProbeName, string>> = {
   pid: 'pid namespaces',
   ipc: 'IPC namespaces',
   net: 'network namespaces',
+  nft: 'nf_tables with tproxy',
   seccomp: 'seccomp filters',
   notify: 'seccomp notification',
 };
@@ -19,7 +20,13 @@ const CEILINGS: Readonly<Partial<Record<ProbeName, string>>> = {
   pid: 'user.max_pid_namespaces',
   ipc: 'user.max_ipc_namespaces',
   net: 'user.max_net_namespaces',
+  nft: 'user.max_net_namespaces',
 };
+
+/** What nf_tables answers where a part of it is neither built in nor a module that can be loaded. */
+const NOT_BUILT: ReadonlySet<string> = new Set(
+  'ENOENT EPROTONOSUPPORT EOPNOTSUPP EAFNOSUPPORT ENOPROTOOPT'.split(' '),
+);
 
 function explainCeiling(name: ProbeName, { maxUserNamespaces }: HostSwitches): string {
   if (maxUserNamespaces === 0) return 'user.max_user_namespaces is 0';
@@ -47,6 +54,7 @@ export function explainErrno(name: ProbeName, error: string, switches: HostSwitc
 }
 
 function chooseReason(name: ProbeName, error: string, switches: HostSwitches): string {
+  if (name === 'nft' && NOT_BUILT.has(error)) return `the kernel lacks ${WHAT.nft}`;
   switch (error) {
     case 'ENOSPC':
     case 'EUSERS': // as ENOSPC, before Linux 4.9

@@ -8,6 +8,7 @@ export const PROBES = [
   'pid',
   'ipc',
   'net',
+  'nft',
   'seccomp',
   'notify',
 ] as const;

@@ -1,4 +1,7 @@
-import type { NetRule, Policy } from '../policy/policy.ts';
+import type { Availability } from '../host/facts.ts';
+import { escapeLiteral } from '../policy/glob.ts';
+import type { FsRule, NetRule, Policy } from '../policy/policy.ts';
+import { SYSTEM_SOURCE } from '../policy/system-baseline.ts';
 import type { FileTree } from './file-tree.ts';
 import type { ActiveLayers } from './layers.ts';
 import { isEverything, LOOPBACK, type Network } from './network.ts';
@@ -28,6 +31,13 @@ export interface DoorPlan {
   readonly reason: string;
 }
 
+export interface DoorInput {
+  readonly active: ActiveLayers;
+  readonly network: Network;
+  readonly tree: FileTree;
+  readonly ipv6: Availability;
+}
+
 const RESOLV_CONF = '/etc/resolv.conf';
 
 /** An entry that may need a door: neither the run's own loopback nor the host's whole network. Most policies have none. */
@@ -50,27 +60,24 @@ function toCidr({ family, address, prefix }: RoutedRange): string {
   return `${family === 4 ? address.join('.') : groups.join(':')}/${prefix}`;
 }
 
-function listRanges(net: readonly NetRule[]): string[] {
-  const routed = listRoutedRanges(net).filter((range) => !isLoopback(range));
-  return [...new Set([NAME_RANGE, ...routed.map(toCidr)])];
-}
-
 /** Null when nothing asks for a door, or when there is no namespace to put one into. */
-export function planDoors(
-  policy: Policy,
-  { active, network, tree }: { active: ActiveLayers; network: Network; tree: FileTree },
-): DoorPlan | null {
-  if (network !== 'private') return null;
-  if (!policy.net.some(mayNeedDoor) || !needsDoors(policy.net)) return null;
+export function planDoors(policy: Policy, input: DoorInput): DoorPlan | null {
+  const { active, network, tree, ipv6 } = input;
+  if (network !== 'private' || !policy.net.some(mayNeedDoor) || !needsDoors(policy.net))
+    return null;
+  const routed = listRoutedRanges(policy.net).filter((range) => !isLoopback(range));
+  const ranges = routed.filter(({ family }) => family === 4 || ipv6.isAvailable);
   const reasons: string[] = [];
   if (!active.has.nft) {
     const why = active.reports.find(({ layer }) => layer === 'nft')?.reason ?? '';
     reasons.push(`only programs that use the proxy variables reach it (nft: ${why})`);
   } else if (!active.has.mount || tree.realpath(RESOLV_CONF) === null)
     reasons.push(`programs that look names up by themselves need ${RESOLV_CONF} and mount`);
+  if (ranges.length < routed.length && !ipv6.isAvailable)
+    reasons.push(`only programs that use the proxy variables reach IPv6 (${ipv6.reason})`);
   return {
     isTransparent: active.has.nft,
-    ranges: listRanges(policy.net),
+    ranges: [...new Set([NAME_RANGE, ...ranges.map(toCidr)])],
     status: reasons.length > 0 ? 'partial' : 'enforced',
     reason: reasons.join('; '),
   };
@@ -80,7 +87,15 @@ export function planDoors(
 export function planResolver(tree: FileTree): (MountOp & { readonly kind: 'file' })[] {
   const path = tree.realpath(RESOLV_CONF);
   if (path === null || tree.kind('/tmp') !== 'directory') return [];
-  return [{ kind: 'file', path, text: `nameserver ${DOORS.dns.address}\noptions edns0\n` }];
+  return [{ kind: 'file', path, text: `nameserver ${DOORS.dns.address}\n` }];
+}
+
+/** Where the name of the resolver's file leads, for the layers that see real paths only. */
+export function makeResolverRules(tree: FileTree): FsRule[] {
+  const path = tree.realpath(RESOLV_CONF);
+  if (path === null || path === RESOLV_CONF) return [];
+  const origin = { source: SYSTEM_SOURCE, key: 'fs.read', text: path };
+  return [{ effect: 'allow', rights: ['read'], pattern: escapeLiteral(path), origin }];
 }
 
 /** What tells programs of the proxy. What the policy sets stays. */

@@ -4,7 +4,13 @@ import { isLiteral, unescapeLiteral } from '../policy/glob.ts';
 import type { Policy, Variables } from '../policy/policy.ts';
 import { planBrokerRules } from './broker.ts';
 import { describeRule, findDegradations, findDoorDegradations } from './degradations.ts';
-import { addProxyVariables, type DoorPlan, planDoors, planResolver } from './doors.ts';
+import {
+  addProxyVariables,
+  type DoorPlan,
+  makeResolverRules,
+  planDoors,
+  planResolver,
+} from './doors.ts';
 import { type FileTree, isAtOrBelow } from './file-tree.ts';
 import { collectGrants, groupSystemRules, READ, WRITE } from './grants.ts';
 import { planLandlock } from './landlock.ts';
@@ -130,8 +136,13 @@ function isInside(path: string, dirs: readonly string[]): boolean {
 
 /** The whole of a run, decided: pure, and the same for the same input. */
 export function makePlan(input: PlanInput): Plan {
-  const { policy, variables, host, tree } = input;
+  const { variables, host, tree } = input;
   const active = chooseLayers(host, input.choice);
+  const network = planNetwork(input.policy, active);
+  const doors = planDoors(input.policy, { active, network, tree, ipv6: host.ipv6 });
+  const policy = doors
+    ? { ...input.policy, fs: [...input.policy.fs, ...makeResolverRules(tree)] }
+    : input.policy;
   const { grants, absent, astray } = collectGrants(policy.fs, tree);
   const system = groupSystemRules(policy.fs);
   // Without a mount namespace these are the host's own, shared with every other program of this user.
@@ -147,8 +158,6 @@ export function makePlan(input: PlanInput): Plan {
   const { recording = 'none', isObserveOnly = false } = input;
   const needs = findNeeds({ policy, grants, active, recording });
   const isRecorded = recording !== 'none' && active.has.broker;
-  const network = planNetwork(policy, active);
-  const doors = planDoors(policy, { active, network, tree });
   const { has } = active;
   const hasWritableWorkspace = grants.some(
     ({ path, rights }) =>

@@ -27,6 +27,7 @@ const GUESS: HostFacts = {
   uid: 1000,
   gid: 1000,
   nft: { isAvailable: true },
+  ipv6: { isAvailable: true },
   hasPidMax: false,
   landlockAbi: 0,
   seccomp: { isAvailable: true },

@@ -17,6 +17,7 @@ const PROBE_OF: Readonly<Partial<Record<Layer, ProbeName>>> = {
   pid: 'pid',
   ipc: 'ipc',
   net: 'net',
+  nft: 'nft',
 };
 
 const UNCONFINED =
@@ -65,6 +66,8 @@ function adviseOne({ layer, status }: LayerReport, probe: HostProbe): string {
   if (layer === 'landlock') return adviseLandlock(error);
   if (layer === 'broker') return adviseBroker(error);
   if (layer === 'seccomp') return `use a kernel built with CONFIG_SECCOMP_FILTER; ${UNCONFINED}`;
+  if (layer === 'nft' && probe.errors.net === '')
+    return 'use a kernel with CONFIG_NFT_TPROXY; where it is a module: modprobe nft_tproxy';
   return adviseNamespace(error, probe);
 }
 

@@ -68,6 +68,14 @@ function judgeNetwork({ has, landlockAbi }: ActiveLayers): Judgement {
     : ['absent', 'the network is open: needs net or seccomp'];
 }
 
+function judgeNames({ has }: ActiveLayers): Judgement {
+  if (!has.net) return ['absent', 'nothing that net.allow names is reached: needs net'];
+  if (!has.nft) return ['partial', 'programs that use the proxy variables reach it: needs nft'];
+  return has.mount
+    ? ['enforced', 'what net.allow names, and nothing else, is reached by every program']
+    : ['partial', 'programs that look names up by themselves need mount'];
+}
+
 function judgeUnix({ has, landlockAbi }: ActiveLayers): Judgement {
   if (has.broker) return ['enforced', 'each path is decided by the broker'];
   if (has.seccomp) return ['enforced', 'none but pairs: sockets by path need the broker'];
@@ -108,6 +116,7 @@ const TOPICS: readonly (readonly [topic: string, judge: (active: ActiveLayers) =
   ['configuration', judgeConfig],
   ['modes, owners, times', judgeAttributes],
   ['network', judgeNetwork],
+  ['network by name', judgeNames],
   ['unix sockets', judgeUnix],
   ['system calls', judgeCalls],
   ['processes', judgeProcesses],
