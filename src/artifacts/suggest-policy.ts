@@ -3,6 +3,8 @@ import type { Evidence } from '../evidence/evidence.ts';
 import { filterEnvironment } from '../plan/environment.ts';
 import type { PolicyData } from '../policy/document.ts';
 import { escapeLiteral } from '../policy/glob.ts';
+import { parseHostPort } from '../policy/host.ts';
+import { formatEntry } from '../policy/net-target.ts';
 import { chooseGrants, EXEC, type GrantChoice, READ, WRITE } from './policy-grants.ts';
 import { measureTightness, type Tightness } from './policy-tightness.ts';
 import type { ArtifactFormat } from './serialise.ts';
@@ -109,9 +111,13 @@ interface Destinations {
   readonly outside: readonly string[];
 }
 
-/** Single destinations cannot be granted yet: what reaches out needs the host's network as a whole. */
+/**
+ * A run in a network of its own names what it reached. One in the host's network is seen to reach addresses only, and
+ * those may be others tomorrow: it needs the network as a whole.
+ */
 function findDestinations(runs: readonly Evidence[]): Destinations {
   const outside: string[] = [];
+  const named: string[] = [];
   let isLoopbackUsed = false;
   for (const { network, entries } of runs) {
     const bound = new Set<string>();
@@ -122,10 +128,18 @@ function findDestinations(runs: readonly Evidence[]): Destinations {
       const isOwn = isLoopback(endpoint) && (network !== 'host' || bound.has(portOf(endpoint)));
       if (isOwn || portOf(endpoint) === '${PORT}') isLoopbackUsed = true;
       else if (network === 'host') outside.push(endpoint);
+      else named.push(...toNetEntry(endpoint));
     }
   }
   if (outside.length > 0) return { allow: ['*'], outside: unite([outside]) };
-  return { allow: isLoopbackUsed ? ['127.0.0.1', 'localhost'] : [], outside };
+  const own = isLoopbackUsed ? ['127.0.0.1', 'localhost'] : [];
+  return { allow: [...own, ...unite([named])], outside };
+}
+
+function toNetEntry(endpoint: string): string[] {
+  const [, text = ''] = /^tcp:(.+)$/.exec(endpoint) ?? [];
+  const host = parseHostPort(text);
+  return 'problem' in host ? [] : [formatEntry(host, host.port)];
 }
 
 function portOf(endpoint: string): string {
@@ -169,7 +183,7 @@ function makeComments(runs: readonly Evidence[], input: CommentInput): string[] 
     );
   if (network.outside.length > 0)
     comments.push(
-      `Reached: ${network.outside.slice(0, 10).join(', ')}; single destinations cannot be granted yet`,
+      `Reached: ${network.outside.slice(0, 10).join(', ')}; a run in a network of its own (--allow-net) tells the names`,
     );
   for (const [from, to] of choice.uncovered)
     comments.push(`Not granted: moving from ${from} to ${to} needs everything above both`);

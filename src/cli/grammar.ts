@@ -40,6 +40,7 @@ export const COMMANDS = {
       'allow-write': { value: 'PATH', isRepeatable: true },
       deny: { value: 'PATTERN', isRepeatable: true },
       'allow-unix': { value: 'PATH', isRepeatable: true },
+      'allow-net': { value: 'DEST', isRepeatable: true },
       workdir: WORKDIR,
       timeout: { value: 'DURATION' },
       enforce: { conflicts: ['dry-run'] },

@@ -50,6 +50,10 @@ export const TEXTS: Texts = {
       },
       deny: { group: 'Policy', help: 'Refuse this whatever allows it: ~/.ssh, **/*.pem' },
       'allow-unix': { group: 'Policy', help: 'Also let it connect to this unix socket' },
+      'allow-net': {
+        group: 'Policy',
+        help: 'Also let it connect there: example.org:443, 10.1.0.0/16, github',
+      },
       workdir: WORKDIR,
       enforce: { group: 'Enforcement', help: 'Refuse to start where nothing can be enforced' },
       'fail-closed': {

@@ -5,6 +5,7 @@ import { scopedTmpPath } from '../launch/scoped-tmp.ts';
 import type { FileTree } from '../plan/file-tree.ts';
 import { type QuickRules, resolvePolicy } from '../policy/combine.ts';
 import type { PolicyFiles } from '../policy/extend.ts';
+import { findHostSet } from '../policy/net-target.ts';
 import { choosePolicyParser } from '../policy/parser.ts';
 import type { Policy, Variables } from '../policy/policy.ts';
 
@@ -75,5 +76,8 @@ export async function openFiles(file: string | undefined): Promise<PolicyFiles |
 
 export async function loadRunPolicy(flags: PolicyFlags, variables: Variables): Promise<Policy> {
   const { policy: file, preset, quick } = flags;
-  return resolvePolicy({ file, preset, quick, variables, files: await openFiles(file) });
+  const policy = resolvePolicy({ file, preset, quick, variables, files: await openFiles(file) });
+  if (!policy.net.some(({ text }) => findHostSet(text))) return policy;
+  const { fillHostSets } = await import('./host-sets.ts');
+  return { ...policy, net: fillHostSets(policy.net) };
 }

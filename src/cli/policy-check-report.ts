@@ -83,8 +83,15 @@ export function checkPolicy(input: CheckInput): PolicyCheck {
     examples: input.examples,
     conflicts: listConflicts(input),
     degradations: plan.degradations,
-    notes: plan.notes,
+    notes: [...plan.notes, ...listSets(policy)],
   };
+}
+
+/** What only this host can tell should not stay in the dark. */
+function listSets({ net }: Policy): string[] {
+  return net.flatMap(({ entries, origin }) =>
+    entries ? [`${origin.key}: ${origin.text} stands for ${entries.join(', ')} here`] : [],
+  );
 }
 
 /** The baseline is many rules with one meaning to a user. */

@@ -1,8 +1,8 @@
-import { formatHostPort, type Host, parseHost } from '../policy/host.ts';
+import { type Host, parseHost } from '../policy/host.ts';
 import { parseIp } from '../policy/ip-address.ts';
 import { type Judgement, judgeAddress, judgeHost, judgeName } from '../policy/net-judge.ts';
 import { type CompiledRule, compileNetRules, type NetRules } from '../policy/net-rules.ts';
-import { matchesTarget } from '../policy/net-target.ts';
+import { formatEntry, matchesTarget } from '../policy/net-target.ts';
 import type { InjectRule, NetRule, Policy } from '../policy/policy.ts';
 import type { Destination, EgressRules, Verdict } from './egress.ts';
 import { decideHttp, findHttpRules } from './http-rules.ts';
@@ -187,7 +187,7 @@ class RuleSet implements LiveRules {
   #toVerdict({ isAllowed, by, reason, wanted }: Judgement, port: number | undefined): Verdict {
     const rule = by ? describeRule(by.rule) : null;
     if (isAllowed) return { isAllowed, rule };
-    const hint = wanted && `--allow-net ${formatHostPort(wanted, port)}`;
+    const hint = wanted && `--allow-net ${formatEntry(wanted, port)}`;
     return { isAllowed, rule, reason, hint };
   }
 }

@@ -4,10 +4,11 @@ import { liftedBy } from './decide.ts';
 import { checkExamples } from './examples.ts';
 import { expandEntry } from './expand.ts';
 import { escapeLiteral } from './glob.ts';
-import type { EnvRules, FsRight, FsRule, Limits, NetRule, Policy, Variables } from './policy.ts';
+import type { EnvRules, FsRight, FsRule, Limits, Policy, Variables } from './policy.ts';
 import { DEFAULT_PRESET } from './presets.ts';
 import { PolicyError, type PolicyProblem } from './problems.ts';
 import { PROTECTED_CONFIG, toConfigPattern } from './protected-config.ts';
+import { toInjectRules, toNetRules, toQuickNetRules } from './net-entries.ts';
 import { makeSystemRules, SYSTEM_SOURCE } from './system-baseline.ts';
 import { parseCount, parseDuration, parseSize } from './units.ts';
 
@@ -17,6 +18,7 @@ export interface QuickRules {
   readonly allowWrite?: readonly string[] | undefined;
   readonly deny?: readonly string[] | undefined;
   readonly allowUnix?: readonly string[] | undefined;
+  readonly allowNet?: readonly string[] | undefined;
 }
 
 export interface ResolveInput {
@@ -58,7 +60,7 @@ export function resolvePolicy(input: ResolveInput): Policy {
     name: input.file ?? preset ?? DEFAULT_PRESET,
     isDefault,
     net: documents.flatMap(toNetRules),
-    inject: [],
+    inject: documents.flatMap(toInjectRules),
     env: mergeEnv(documents),
     limits: mergeLimits(documents),
   };
@@ -70,7 +72,8 @@ export function resolvePolicy(input: ResolveInput): Policy {
   }
   rules.addQuick(input.quick ?? {});
   rules.throwProblems();
-  return { ...policy, fs: withConfig(rules.fs), unix: rules.unix };
+  const net = [...policy.net, ...toQuickNetRules(input.quick?.allowNet ?? [])];
+  return { ...policy, net, fs: withConfig(rules.fs), unix: rules.unix };
 }
 
 class RuleList {
@@ -166,25 +169,6 @@ function toOwnRule(document: PolicyDocument, files: PolicyFiles | undefined): Fs
       pattern: escapeLiteral(path),
       origin: { source: 'configuration protection', key: 'config', text: path, isOfHost: true },
     },
-  ];
-}
-
-function toNetRules(document: PolicyDocument): NetRule[] {
-  const { net } = document.data;
-  const toRule = (effect: 'allow' | 'deny', text: string, index: number): NetRule => {
-    const key = `net.${effect}`;
-    const place = `${key}.${index}`;
-    const origin = {
-      source: describePlace(document, place),
-      key,
-      text,
-      at: placeOf(document, place),
-    };
-    return { effect, text, origin };
-  };
-  return [
-    ...(net?.allow ?? []).map((text, index) => toRule('allow', text, index)),
-    ...(net?.deny ?? []).map((text, index) => toRule('deny', text, index)),
   ];
 }
 

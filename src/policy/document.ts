@@ -13,7 +13,11 @@ export interface PolicyData {
     readonly deny?: readonly string[];
     readonly protect?: readonly string[];
   };
-  readonly net?: { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
+  readonly net?: {
+    readonly allow?: readonly (string | HostData)[];
+    readonly deny?: readonly string[];
+    readonly inject?: readonly InjectData[];
+  };
   readonly unix?: { readonly allow?: readonly string[] };
   readonly env?: {
     readonly mode?: 'scrub' | 'strict' | 'passthrough';
@@ -33,6 +37,23 @@ export interface PolicyData {
     readonly open_files?: string | number;
   };
   readonly tests?: readonly ExampleData[];
+}
+
+/** A host with rules for its requests. */
+export interface HostData {
+  readonly host: string;
+  readonly methods?: readonly string[];
+  readonly paths?: readonly string[];
+  readonly tls?: boolean;
+}
+
+/** Exactly one of `env` and `command`. */
+export interface InjectData {
+  readonly host: string;
+  readonly header: string;
+  readonly env?: string;
+  readonly command?: readonly string[];
+  readonly tls?: boolean;
 }
 
 /** Exactly one of the two: `{ deny: 'fs.read ~/.ssh/id_rsa' }`. */

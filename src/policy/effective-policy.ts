@@ -3,7 +3,7 @@ import { sha256Hex } from '../core/digest.ts';
 import { redactPath } from '../core/redact.ts';
 import { expandEntry } from './expand.ts';
 import { escapeLiteral } from './glob.ts';
-import type { FsRule, Limits, Origin, Policy, Variables } from './policy.ts';
+import type { FsRule, InjectRule, Limits, NetRule, Origin, Policy, Variables } from './policy.ts';
 import { toConfigPattern } from './protected-config.ts';
 
 export interface EffectiveRule {
@@ -16,6 +16,24 @@ export interface EffectiveRule {
   readonly text: string;
 }
 
+export interface EffectiveNetRule {
+  readonly effect: string;
+  /** A set by its name: what it stands for is a matter of the host, or of this version. */
+  readonly text: string;
+  readonly methods?: readonly string[];
+  readonly paths?: readonly string[];
+  readonly tls?: true;
+}
+
+export interface EffectiveInjection {
+  readonly host: string;
+  readonly header: string;
+  /** The name of the variable, or of the program; arguments may be secrets. */
+  readonly env?: string;
+  readonly command?: string;
+  readonly tls: boolean;
+}
+
 /**
  * The policy of a run, everything merged, in a form that is the same wherever the policy lies and whoever loads it: free
  * of the machine, the user, the order of keys and the places in files. Rules that assay finds on the machine are not in
@@ -25,7 +43,9 @@ export interface EffectivePolicy {
   readonly schema: typeof SCHEMA;
   readonly fs: readonly EffectiveRule[];
   readonly unix: readonly EffectiveRule[];
-  readonly net: readonly { readonly effect: string; readonly text: string }[];
+  readonly net: readonly EffectiveNetRule[];
+  /** Only where there are any. */
+  readonly inject?: readonly EffectiveInjection[];
   readonly env: {
     readonly mode: string;
     readonly strip_exec: boolean;
@@ -71,7 +91,8 @@ export function makeEffectivePolicy(policy: Policy, variables: Variables): Effec
     schema: SCHEMA,
     fs: toRules(policy.fs),
     unix: toRules(policy.unix),
-    net: sortUnique(policy.net.map(({ effect, text }) => ({ effect, text }))),
+    net: sortUnique(policy.net.map(toEffectiveNet)),
+    ...(policy.inject.length > 0 && { inject: sortUnique(policy.inject.map(toInjection)) }),
     env: {
       mode: env.mode,
       strip_exec: env.isExecStripped,
@@ -82,6 +103,23 @@ export function makeEffectivePolicy(policy: Policy, variables: Variables): Effec
     },
     limits: nameLimits(policy.limits),
   };
+}
+
+function toEffectiveNet({ effect, text, http, isTlsOpened }: NetRule): EffectiveNetRule {
+  const { methods, paths } = http ?? {};
+  return {
+    effect,
+    text,
+    ...(methods && { methods: methods.toSorted() }),
+    ...(paths && { paths: paths.toSorted() }),
+    ...(isTlsOpened === true && { tls: true as const }),
+  };
+}
+
+function toInjection({ text, header, from, isTlsOpened }: InjectRule): EffectiveInjection {
+  const by =
+    from.env === undefined ? { command: redactPath(from.command[0] ?? '') } : { env: from.env };
+  return { host: text, header: header.toLowerCase(), ...by, tls: isTlsOpened };
 }
 
 /** What the place of the user's own programs adds: it may be read and executed. */

@@ -28,9 +28,11 @@ function toConstraint(shape: Shape): JsonSchema {
       return { type: 'boolean' };
     case 'list': {
       const item = toSchema(shape.of);
-      const items = shape.canBeNumber ? { ...item, type: ['string', 'integer'] } : item;
+      const items = shape.canBeNumber ? withNumbers(item) : item;
       return { type: ['array', 'null'], items };
     }
+    case 'entry':
+      return { anyOf: [toSchema(shape.text), toSchema(shape.map)] };
     case 'texts':
       return {
         type: ['object', 'null'],
@@ -42,11 +44,19 @@ function toConstraint(shape: Shape): JsonSchema {
       );
       const count = shape.isOneOf ? { minProperties: 1, maxProperties: 1 } : {};
       return {
-        type: shape.isOneOf ? 'object' : ['object', 'null'],
+        type: shape.isOneOf || shape.required ? 'object' : ['object', 'null'],
         properties,
         additionalProperties: false,
         ...count,
+        ...(shape.required && { required: shape.required }),
       };
     }
   }
+}
+
+/** A text may be written as a number there. */
+function withNumbers(schema: JsonSchema): JsonSchema {
+  const either = schema['anyOf'] as readonly JsonSchema[] | undefined;
+  if (either) return { ...schema, anyOf: either.map(withNumbers) };
+  return schema['type'] === 'string' ? { ...schema, type: ['string', 'integer'] } : schema;
 }

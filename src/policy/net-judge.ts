@@ -63,6 +63,13 @@ export function judgeAddress(
   const allowed = rules.find(
     ({ rule, targets }) => rule.effect === 'allow' && targets.some(matches(address)),
   );
+  // `*` is the host's network as a whole, private parts included; no door is in its way.
+  const whole = rules.find(
+    ({ rule, targets }) =>
+      rule.effect === 'allow' &&
+      targets.some((target) => isCatchAll(target) && matches(address)(target)),
+  );
+  if (whole) return { isAllowed: true, by: whole };
   if (!isResolved && !allowed) return refuseByDefault(rules, host, matches(address));
   let by = allowed;
   for (const face of faces) {

@@ -1,4 +1,4 @@
-import { type Host, parseHost, parsePort } from './host.ts';
+import { formatHostPort, type Host, parseHost, parsePort } from './host.ts';
 import { toAsciiName } from './idn.ts';
 import {
   formatRange,
@@ -9,7 +9,7 @@ import {
   maskRange,
   parseIp,
 } from './ip-address.ts';
-import { isSetName, type SetName } from './net-sets.ts';
+import { type HostSet, isHostSet, isSetName, type SetName } from './net-sets.ts';
 import { quote, type Refusal } from './problems.ts';
 
 export interface PortRange {
@@ -76,6 +76,21 @@ export function matchesAddress(target: NetTarget, address: IpAddress): boolean {
 export function isCatchAll(target: NetTarget): boolean {
   if (target.ports) return false;
   return target.kind === 'any' || (target.kind === 'ip' && target.range.prefix === 0);
+}
+
+/** The set that an entry names and that only the host can fill; undefined for all other entries. */
+export function findHostSet(text: string): HostSet | undefined {
+  const target = parseNetTarget(text);
+  return 'kind' in target && target.kind === 'set' && isHostSet(target.set)
+    ? target.set
+    : undefined;
+}
+
+/** A host as the entry that names it and nothing else: one that is called like a set gets a dot behind it. */
+export function formatEntry(host: Host, port: number | undefined): string {
+  const { name } = host;
+  const isSet = name !== undefined && isSetName(name);
+  return formatHostPort(isSet ? { name: `${name}.` } : host, port);
 }
 
 /** One host, and one port at most: what can be asked about. */

@@ -1,3 +1,11 @@
+import {
+  checkHeader,
+  checkInjectHost,
+  checkInjection,
+  checkMethod,
+  checkPath,
+  checkRuledHost,
+} from './http-entry.ts';
 import { NET_FORM, parseNetTarget } from './net-target.ts';
 import { quote, type Refusal } from './problems.ts';
 import {
@@ -26,6 +34,15 @@ export type Shape = { readonly describe?: string | undefined } & (
       readonly kind: 'map';
       readonly keys: Readonly<Record<string, Shape>>;
       readonly isOneOf?: boolean;
+      readonly required?: readonly string[];
+      /** What the keys have to be to each other. */
+      check?(value: Readonly<Record<string, unknown>>): Refusal | undefined;
+    }
+  /** A text, or a map that says more. */
+  | {
+      readonly kind: 'entry';
+      readonly text: Shape & { kind: 'text' };
+      readonly map: Shape & { kind: 'map' };
     }
   /** Any names, each with a text; numbers and booleans are taken as the text that was written. */
   | { readonly kind: 'texts'; readonly name: string; checkName(name: string): boolean }
@@ -37,20 +54,90 @@ function paths(describe: string): Shape {
   return { kind: 'list', of: { kind: 'text', form: 'a path or pattern' }, describe };
 }
 
+function checkHost(text: string): Refusal | undefined {
+  const target = parseNetTarget(text);
+  return 'problem' in target ? target : undefined;
+}
+
+const HOST: Shape & { kind: 'text' } = { kind: 'text', form: NET_FORM, check: checkHost };
+
 function hosts(describe: string): Shape {
-  const check = (text: string): Refusal | undefined => {
-    const target = parseNetTarget(text);
-    return 'problem' in target ? target : undefined;
+  return { kind: 'list', of: HOST, canBeNumber: true, describe };
+}
+
+/** Hosts, of which some say what requests may be. */
+function ruledHosts(describe: string): Shape {
+  const map: Shape & { kind: 'map' } = {
+    kind: 'map',
+    required: ['host'],
+    keys: {
+      host: {
+        ...HOST,
+        check: checkRuledHost,
+        describe: 'The destination, as it would stand alone.',
+      },
+      methods: {
+        kind: 'list',
+        of: { kind: 'text', form: 'an HTTP method', check: checkMethod },
+        describe: 'The HTTP methods that requests may have.',
+      },
+      paths: {
+        kind: 'list',
+        of: { kind: 'text', form: 'a path', check: checkPath },
+        describe: 'Paths that requests may be for, each with what is below it.',
+      },
+      tls: {
+        kind: 'boolean',
+        describe: 'Open TLS to this host with a certificate of assay, to see its requests.',
+      },
+    },
   };
-  return { kind: 'list', of: { kind: 'text', form: NET_FORM, check }, canBeNumber: true, describe };
+  return { kind: 'list', of: { kind: 'entry', text: HOST, map }, canBeNumber: true, describe };
+}
+
+const injections: Shape = {
+  kind: 'list',
+  describe: 'Headers that are added outside, so that their values never enter the sandbox.',
+  of: {
+    kind: 'map',
+    required: ['host', 'header'],
+    check: checkInjection,
+    keys: {
+      host: { ...HOST, check: checkInjectHost, describe: 'Requests to this host get the header.' },
+      header: {
+        kind: 'text',
+        form: 'the name of a header',
+        check: checkHeader,
+        describe: 'Such as Authorization. What the program sends under this name is replaced.',
+      },
+      env: {
+        kind: 'text',
+        form: 'the name of a variable',
+        check: checkEnvName,
+        describe: 'The variable of the host that holds the value.',
+      },
+      command: {
+        kind: 'list',
+        of: { kind: 'text', form: 'a program or an argument of it' },
+        describe: 'A program of the host that prints the value, and its arguments.',
+      },
+      tls: {
+        kind: 'boolean',
+        describe: 'Open TLS to this host with a certificate of assay; without, plain HTTP only.',
+      },
+    },
+  },
+};
+
+function checkEnvName(text: string): Refusal | undefined {
+  return isEnvName(text)
+    ? undefined
+    : { problem: `${quote(text)} is not the name of an environment variable` };
 }
 
 function names(describe: string): Shape {
-  const check = (text: string): Refusal | undefined =>
-    isEnvName(text)
-      ? undefined
-      : { problem: `${quote(text)} is not the name of an environment variable` };
-  return { kind: 'list', of: { kind: 'text', form: 'the name of a variable', check }, describe };
+  const of: Shape = { kind: 'text', form: 'the name of a variable', check: checkEnvName };
+  return { kind: 'list', of, describe };
 }
 
 function isEnvName(name: string): boolean {
@@ -125,10 +212,11 @@ export const POLICY_SHAPE: Shape & { kind: 'map' } = {
       kind: 'map',
       describe: 'Network destinations. What is not allowed is refused.',
       keys: {
-        allow: hosts('May be connected to.'),
+        allow: ruledHosts('May be connected to.'),
         deny: hosts(
           'May not be connected to. A range of everything stands for the default and yields to net.allow.',
         ),
+        inject: injections,
       },
     },
     unix: {

@@ -38,6 +38,10 @@ class Validator {
         return this.#checkList(node, shape, key);
       case 'texts':
         return this.#checkTexts(node, shape, key);
+      case 'entry':
+        return node.kind === 'map'
+          ? this.#checkMap(node, shape.map, key)
+          : this.#checkScalar(node, shape.text, key);
       default:
         return this.#checkScalar(node, shape, key);
     }
@@ -61,7 +65,12 @@ class Validator {
       const wanted = known.map((name) => `\`${name}\``).join(' or ');
       this.#report(node.offset, { problem: `expected exactly one key, ${wanted}` });
     }
-    return dropUndefined(out);
+    const missing = shape.required?.find((name) => !node.pairs.some((pair) => pair.key === name));
+    if (missing !== undefined) this.#report(node.offset, { problem: `\`${missing}\` is missing` });
+    const value = dropUndefined(out);
+    const refusal = missing === undefined ? shape.check?.(value) : undefined;
+    if (refusal) this.#report(node.offset, refusal);
+    return value;
   }
 
   #checkList(node: SourceNode, shape: Shape & { kind: 'list' }, key: string): unknown {

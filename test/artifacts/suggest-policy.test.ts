@@ -5,7 +5,9 @@ import { makeEvidence } from '../../src/evidence/profile.ts';
 import type { RunRecord } from '../../src/evidence/run-record.ts';
 import type { FileOp } from '../../src/observe/event.ts';
 import { resolvePolicy } from '../../src/policy/combine.ts';
+import { decideNet } from '../../src/policy/decide-net.ts';
 import { decide } from '../../src/policy/decide.ts';
+import type { Host } from '../../src/policy/host.ts';
 import { parsePolicyText } from '../../src/policy/load.ts';
 import { isLiteral, matchPattern, unescapeLiteral } from '../../src/policy/glob.ts';
 import type { FsRight, Policy } from '../../src/policy/policy.ts';
@@ -54,6 +56,32 @@ function isGranted(policy: Policy, path: string, there: (path: string) => boolea
 }
 
 describe('suggestPolicy()', () => {
+  it('grants the hosts that a run in a network of its own has reached, by name and port', () => {
+    const connect = (host: string, port: number, more: object = {}): Sample[number] =>
+      ({ kind: 'network', op: 'connect', family: 'tcp', host, port, ...more }) as Sample[number];
+    const { policy, text } = suggest(
+      [
+        connect('packages.example.org', 443),
+        connect('203.0.113.9', 5432),
+        connect('2001:db8::9', 80),
+        connect('npm', 80),
+        connect('refused.example.org', 443, { outcome: 'EACCES' }),
+      ],
+      { network: 'private' },
+    );
+    expect(policy.net?.allow).toEqual([
+      '203.0.113.9:5432',
+      '[2001:db8::9]:80',
+      'npm.:80',
+      'packages.example.org:443',
+    ]);
+    const decideAt = (host: Host, port: number): string =>
+      decideNet(load(text), { host, port }).outcome;
+    expect(decideAt({ name: 'packages.example.org' }, 443)).toBe('allow');
+    expect(decideAt({ name: 'packages.example.org' }, 80)).toBe('deny');
+    expect(decideAt({ name: 'npm' }, 80)).toBe('allow');
+  });
+
   it('grants a file that was written in place, and no more', () => {
     const { policy, text } = suggest([file('write', `${WORK}/notes.txt`)]);
     expect(policy.fs).toEqual({ read: ['${CWD}'], write: ['${CWD}/notes.txt'] });

@@ -114,7 +114,7 @@ describe('policy explain PATH', () => {
 });
 
 describe('policy explain HOST', () => {
-  it('tells what the policy says from what can be reached', async () => {
+  it('says which rule opens a door, and what is in the way of others', async () => {
     const policy = join(dir, 'policy.yaml');
     writeFileSync(policy, 'net: { allow: ["example.com:443"] }\n');
     const host = await explain<HostExplanation>('example.com:443', { policy });
@@ -124,9 +124,43 @@ describe('policy explain HOST', () => {
       port: 443,
       outcome: 'allow',
       rule: { source: `${policy}:1:16` },
-      isReachable: false,
+      isReachable: true,
+      allowWith: null,
     });
     expect(layersOf(host)).toEqual(['net']);
+    expect(await explain<HostExplanation>('example.com:80', { policy })).toMatchObject({
+      outcome: 'deny',
+      rule: null,
+      reason: 'no rule allows example.com',
+      isReachable: false,
+      isEnforced: true,
+      allowWith: { flag: '--allow-net example.com:80' },
+    });
+  });
+
+  it('judges an address by what it is, and by what is in it', async () => {
+    const policy = join(dir, 'policy.yaml');
+    writeFileSync(policy, 'net: { allow: ["0.0.0.0/1", "64:ff9b::/96"], deny: [metadata] }\n');
+    const ask = (asked: string) => explain<HostExplanation>(asked, { policy });
+    expect(await ask('10.1.2.3:80')).toMatchObject({
+      outcome: 'deny',
+      reason: '10.1.2.3 is a private address',
+      allowWith: { policyLine: 'net: { allow: ["10.1.2.3:80"] }' },
+    });
+    expect(await ask('[64:ff9b::a9fe:a9fe]:80')).toMatchObject({
+      outcome: 'deny',
+      rule: { text: 'metadata' },
+      reason: '64:ff9b::a9fe:a9fe leads to 169.254.169.254, which is denied',
+      allowWith: null,
+    });
+    expect(await ask('[64:ff9b::808:808]:80')).toMatchObject({ outcome: 'allow' });
+  });
+
+  it('shows what requests may be', async () => {
+    const policy = join(dir, 'policy.yaml');
+    writeFileSync(policy, 'net: { allow: [{ host: a.org, methods: [GET], paths: [/v1] }] }\n');
+    const { notes } = await explain<HostExplanation>('a.org:443', { policy });
+    expect(notes).toEqual(['requests may be GET', 'requests may be for /v1 and below']);
   });
 
   it('knows that loopback is that of the run', async () => {
@@ -149,9 +183,12 @@ describe('policy explain HOST', () => {
     expect(host).toMatchObject({ outcome: 'deny', isReachable: true, isEnforced: false });
   });
 
-  it.each(['https://example.com/x', '*.example.com', '10.0.0.0/8'])('refuses %s', async (asked) => {
-    await expect(explain(asked)).rejects.toMatchObject({ code: 'E_USAGE' });
-  });
+  it.each(['https://example.com/x', '*.example.com', '10.0.0.0/8', 'github', 'a.org:1-2', '127.1'])(
+    'refuses %s',
+    async (asked) => {
+      await expect(explain(asked)).rejects.toMatchObject({ code: 'E_USAGE' });
+    },
+  );
 
   it('takes a name for a path when somebody wants to write it, or it exists', async () => {
     expect((await explain('example.com', { op: 'write' })).kind).toBe('path');

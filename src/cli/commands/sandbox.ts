@@ -185,6 +185,7 @@ async function preparePolicy({
     allowWrite: flags.list('allow-write'),
     deny: flags.list('deny'),
     allowUnix: flags.list('allow-unix'),
+    allowNet: flags.list('allow-net'),
   };
   const named = { policy: flags.text('policy'), preset: flags.text('preset'), quick };
   const loaded = await loadRunPolicy(named, variables);

@@ -11,8 +11,13 @@ function formatLayers(layers: readonly Enforcement[], isEnforced: boolean): stri
   return layers.map(({ layer, how }) => `${layer} (${how})`).join(', ');
 }
 
-function formatDecision(rule: RuleText | null, outcome: 'allow' | 'deny'): string {
+function formatDecision(
+  rule: RuleText | null,
+  outcome: 'allow' | 'deny',
+  reason: string | null = null,
+): string {
   if (rule) return `by ${formatRule(rule)}`;
+  if (reason !== null) return `since ${reason}`;
   return outcome === 'allow' ? 'as part of the private tmp' : 'since no rule allows it';
 }
 
@@ -47,16 +52,16 @@ export function formatPathExplanation(explanation: PathExplanation): string {
 }
 
 export function formatHostExplanation(explanation: HostExplanation): string {
-  const { asked, policy, outcome, rule, isReachable, layers, isEnforced, allowWith, notes } =
+  const { asked, policy, outcome, rule, reason, isReachable, layers, isEnforced, notes } =
     explanation;
+  const { allowWith } = explanation;
   const lines = [
     asked,
     `Policy: ${policy}`,
-    `connect ${VERDICTS[outcome]} ${formatDecision(rule, outcome)}; ${isReachable ? 'reachable' : 'not reachable'} here`,
+    `connect ${VERDICTS[outcome]} ${formatDecision(rule, outcome, reason)}; ${isReachable ? 'reachable' : 'not reachable'} here`,
     `        here: ${formatLayers(layers, isEnforced)}`,
   ];
-  if (allowWith)
-    lines.push(`        to allow: ${allowWith.policyLine} (the whole network of the host)`);
+  if (allowWith) lines.push(`        to allow: ${allowWith.flag}  or  ${allowWith.policyLine}`);
   lines.push(...notes.map((note) => `NOTE: ${note}`));
   return `${lines.join('\n')}\n`;
 }

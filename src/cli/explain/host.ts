@@ -1,11 +1,17 @@
 import { AssayError } from '../../core/errors.ts';
 import type { Plan } from '../../plan/make-plan.ts';
-import { decideNet, type NetQuery } from '../../policy/decide-net.ts';
+import { decideNet, type NetDecision, type NetQuery } from '../../policy/decide-net.ts';
 import { formatHostPort } from '../../policy/host.ts';
-import { NET_FORM, parseNetTarget, toQuery } from '../../policy/net-target.ts';
+import { isOwnLoopback } from '../../policy/net-rules.ts';
+import { formatEntry, NET_FORM, parseNetTarget, toQuery } from '../../policy/net-target.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Enforcement } from './enforcement.ts';
 import { type RuleText, toRuleText } from './rule-text.ts';
+
+interface AllowWay {
+  readonly flag: string;
+  readonly policyLine: string;
+}
 
 /** `assay policy explain HOST --json` prints exactly this. */
 export interface HostExplanation {
@@ -18,11 +24,13 @@ export interface HostExplanation {
   /** What the policy says. */
   readonly outcome: 'allow' | 'deny';
   readonly rule: RuleText | null;
-  /** What happens: only the run's own loopback and the host's whole network can be granted. */
+  /** Why it is refused, in one clause. */
+  readonly reason: string | null;
+  /** What happens. */
   readonly isReachable: boolean;
   readonly layers: readonly Enforcement[];
   readonly isEnforced: boolean;
-  readonly allowWith: { readonly flag: null; readonly policyLine: string } | null;
+  readonly allowWith: AllowWay | null;
   readonly notes: readonly string[];
 }
 
@@ -44,14 +52,20 @@ function readHost(text: string): NetQuery {
   return query;
 }
 
-function isLoopback(host: string): boolean {
-  return host.toLowerCase() === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
+/** Whatever the rules say, a plain connection to it stays inside. */
+function isLoopback({ host }: NetQuery): boolean {
+  const target = parseNetTarget(formatEntry(host, undefined));
+  return !('problem' in target) && isOwnLoopback(target);
 }
 
-function findLayers({ network, launch }: Plan): Enforcement[] {
+function findLayers({ network, doors, launch }: Plan): Enforcement[] {
   if (network === 'host') return [];
-  if (network === 'private')
-    return [{ layer: 'net', how: 'a network of its own, with a loopback only' }];
+  if (network === 'private') {
+    const how = doors
+      ? 'a network of its own, in which assay alone leads out'
+      : 'a network of its own, with a loopback only';
+    return [{ layer: 'net', how }];
+  }
   const layers: Enforcement[] = [];
   if (launch.filter) layers.push({ layer: 'seccomp', how: 'no network sockets' });
   if (launch.landlock && launch.landlock.net !== 0)
@@ -59,21 +73,30 @@ function findLayers({ network, launch }: Plan): Enforcement[] {
   return layers;
 }
 
+/** Only what is in the way of a rule, or not what it seems to be. */
 function findNotes(
-  isOwn: boolean,
-  isReachable: boolean,
-  outcome: 'allow' | 'deny',
-  network: Plan['network'],
+  { outcome, rule }: NetDecision,
+  { isOwn, isReachable, plan }: { isOwn: boolean; isReachable: boolean; plan: Plan },
 ): string[] {
-  if (network === 'private' && isOwn)
+  if (plan.network === 'private' && isOwn)
     return ['this is the loopback of the run, not that of the host'];
-  if (outcome === 'allow' && !isReachable)
-    return [
-      'allowed but not reachable: only "*" (the network of the host) and loopback can be granted',
-    ];
   if (outcome === 'deny' && isReachable)
     return ['refused but reachable: the policy allows the network of the host as a whole'];
-  return [];
+  if (outcome === 'deny') return [];
+  const notes: string[] = [];
+  if (!isReachable) notes.push('allowed but not reachable: no door leads there on this host');
+  else if (plan.doors && plan.doors.reason !== '') notes.push(plan.doors.reason);
+  const { methods, paths } = rule?.http ?? {};
+  if (methods) notes.push(`requests may be ${methods.join(', ')}`);
+  if (paths) notes.push(`requests may be for ${paths.join(', ')} and below`);
+  if (rule?.entries) notes.push(`${rule.text} stands for ${rule.entries.join(', ')} here`);
+  return notes;
+}
+
+function findWay({ outcome, wanted }: NetDecision, port: number | undefined): AllowWay | null {
+  if (outcome === 'allow' || !wanted) return null;
+  const entry = formatEntry(wanted, port);
+  return { flag: `--allow-net ${entry}`, policyLine: `net: { allow: [${JSON.stringify(entry)}] }` };
 }
 
 export function explainHost(
@@ -81,25 +104,28 @@ export function explainHost(
   { policy, plan }: { policy: Policy; plan: Plan },
 ): HostExplanation {
   const query = readHost(asked);
-  const host = formatHostPort(query.host, undefined);
-  const { outcome, rule } = decideNet(policy, query);
-  const isOwn = isLoopback(host);
+  const decision = decideNet(policy, query);
+  const { outcome, rule, reason } = decision;
+  const isOwn = decision.isOwnLoopback || (outcome === 'deny' && isLoopback(query));
   const layers = findLayers(plan);
-  const isReachable =
-    plan.network === 'host' || layers.length === 0 || (plan.network === 'private' && isOwn);
+  const isOpen = plan.network === 'host' || layers.length === 0;
+  const isInside = plan.network === 'private' && isOwn;
+  const isLed = plan.doors !== null && outcome === 'allow';
+  const isReachable = isOpen || isInside || isLed;
   return {
     schema: 'assay.explain.v1',
     kind: 'host',
     asked,
-    host,
+    host: formatHostPort(query.host, undefined),
     port: query.port ?? null,
     policy: policy.name,
     outcome,
     rule: rule ? toRuleText(rule) : null,
+    reason: reason ?? null,
     isReachable,
     layers,
-    isEnforced: outcome === 'allow' || !isReachable || (plan.network === 'private' && isOwn),
-    allowWith: isReachable ? null : { flag: null, policyLine: 'net: { allow: ["*"] }' },
-    notes: findNotes(isOwn, isReachable, outcome, plan.network),
+    isEnforced: outcome === 'allow' || !isReachable || isInside,
+    allowWith: isReachable ? null : findWay(decision, query.port),
+    notes: findNotes(decision, { isOwn, isReachable, plan }),
   };
 }
