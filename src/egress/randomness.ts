@@ -18,7 +18,7 @@ export function looksRandom(name: string): boolean {
 function isRandomText(text: string): boolean {
   const plain = text.replaceAll(/[-_]/g, '');
   if (plain.length < MIN_LABEL - 4) return false;
-  if (measureEntropy(plain) < 0.72 * Math.log2(Math.min(plain.length, 36))) return false;
+  if (measureEntropy(plain) < 0.62 * Math.log2(Math.min(plain.length, 36))) return false;
   const chars = plain.split('');
   const letters = chars.filter((char) => char >= 'a');
   const vowels = letters.filter((char) => VOWELS.has(char)).length;
