@@ -110,9 +110,16 @@ function writePlainPolicy(path) {
   return path;
 }
 
+function writeNetPolicy(path, allow) {
+  writeFileSync(path, JSON.stringify({ api_version: 'assay/v1', net: { allow } }));
+  return path;
+}
+
 function benchStart(bench, notes) {
   const node = process.execPath;
   const plain = writePlainPolicy(bench.scratch('policy.yaml'));
+  const closed = writeNetPolicy(bench.scratch('closed.json'), []);
+  const named = writeNetPolicy(bench.scratch('named.json'), ['example.org']);
   const commands = [
     { name: 'node', argv: [node, '-e', '0'] },
     { name: 'assay', argv: [ASSAY, 'sandbox', '--', 'true'], cwd: bench.path },
@@ -126,6 +133,16 @@ function benchStart(bench, notes) {
       argv: [ASSAY, 'sandbox', '--policy', POLICY, '--', 'true'],
       cwd: bench.path,
     },
+    {
+      name: 'assay-json',
+      argv: [ASSAY, 'sandbox', '--policy', closed, '--', 'true'],
+      cwd: bench.path,
+    },
+    {
+      name: 'assay-doors',
+      argv: [ASSAY, 'sandbox', '--policy', named, '--', 'true'],
+      cwd: bench.path,
+    },
   ];
   const rows = [
     { name: 'node', label: 'node -e 0' },
@@ -137,6 +154,13 @@ function benchStart(bench, notes) {
       bar: { ratio: 2.2 },
     },
     { name: 'assay-memory', label: '… and a limit on memory', against: 'node' },
+    { name: 'assay-json', label: 'assay sandbox --policy FILE.json -- true', against: 'node' },
+    {
+      name: 'assay-doors',
+      label: '… with net.allow: example.org',
+      against: 'assay-json',
+      bar: { plusMs: 3 },
+    },
   ];
   const srt = installSandboxRuntime(bench.scratch('srt'));
   if ('problem' in srt) notes.push(`sandbox-runtime was not measured: ${srt.problem}`);

@@ -194,22 +194,25 @@ function writeWrapped() {
   }
 }
 
-/** Runs the main job once without and once with a policy file, and keeps the compiled code of what each used. */
+/** Runs the main job without a policy file, with one, and with one that opens doors to the network, and keeps the compiled code of what each used. */
 function writeCodeCaches() {
   const policy = join(dist, 'example.yaml');
   writeFileSync(policy, EXAMPLE_POLICY);
+  const doors = join(dist, 'doors.json');
+  writeFileSync(doors, '{"api_version":"assay/v1","net":{"allow":["example.org"]}}');
   const save = `process.on('exit', () => {
   const { existsSync, writeFileSync } = require('node:fs');
   for (const [filename, script] of scripts)
     if (!existsSync(filename + '.cache')) writeFileSync(filename + '.cache', script.createCachedData());
 });`;
-  for (const flags of [[], ['--policy', policy]]) {
+  for (const flags of [[], ['--policy', policy], ['--policy', doors]]) {
     const args = JSON.stringify(['assay', 'sandbox', ...flags, '--', 'true']);
     const program = `process.argv.splice(1, 9, ...${args});${makeLoader(JSON.stringify(dist), save)}`;
     const env = { ...process.env, NODE_OPTIONS: '' };
     spawnSync(process.execPath, ['-e', program], { env, stdio: 'ignore', timeout: 30_000 });
   }
   rmSync(policy);
+  rmSync(doors);
 }
 
 const EXAMPLE_POLICY = `api_version: assay/v1

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AssayError } from '../core/errors.ts';
 import type { ServeDoors } from '../egress/doors.ts';
 import type { LaunchPlan } from '../plan/plan.ts';
+import type { DoorRun } from './door-run.ts';
 import { encodePlan } from './encode-plan.ts';
 import { helperPath } from './helper-path.ts';
 import { loadFilter } from './load-filter.ts';
@@ -67,25 +68,14 @@ export interface PerformOptions {
   readonly loadDoors?: (() => Promise<ServeDoors>) | undefined;
 }
 
-/** Most runs have no doors, and need none of this. */
-async function superviseWithDoors(
+/** Most runs have no doors, and load none of this. */
+async function openDoors(
   request: SpawnRequest,
   plan: LaunchPlan,
-  { meanwhile, loadDoors }: PerformOptions,
-): Promise<readonly string[]> {
-  const [{ spawnWithDoors }, { DoorKeeper, expectDoors }] = await Promise.all([
-    import('./door-channel.ts'),
-    import('./door-keeper.ts'),
-  ]);
-  const keeper = new DoorKeeper({ expected: expectDoors(plan), load: loadDoors });
-  try {
-    const helper = spawnWithDoors(request, (name, handle) => keeper.take(name, handle));
-    keeper.prepare();
-    await superviseHelper(helper, meanwhile);
-  } finally {
-    await keeper.close();
-  }
-  return keeper.problems;
+  { loadDoors }: PerformOptions,
+): Promise<DoorRun> {
+  const { startWithDoors } = await import('./door-run.ts');
+  return startWithDoors({ request, plan, load: loadDoors });
 }
 
 export interface PerformedPlan extends HelperReport {
@@ -114,11 +104,14 @@ export async function performPlan(
     const tail = new ReportTail(fd, bytes.length, reader);
     timer = options.onRecord && setInterval(() => tail.readOn(), POLL_MS);
     const request = { file: helper, fd };
-    const doorProblems = plan.flags.hasDoors
-      ? await superviseWithDoors(request, plan, options)
-      : (await superviseHelper(spawnHelper(request), options.meanwhile), []);
+    const doors = plan.flags.hasDoors ? await openDoors(request, plan, options) : undefined;
+    try {
+      await superviseHelper(doors?.helper ?? spawnHelper(request), options.meanwhile);
+    } finally {
+      await doors?.keeper.close();
+    }
     tail.readOn();
-    return { ...reader.finish(), doorProblems };
+    return { ...reader.finish(), doorProblems: doors?.keeper.problems ?? [] };
   } finally {
     clearInterval(timer);
     closeSync(fd);

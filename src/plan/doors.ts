@@ -1,5 +1,6 @@
 import type { Availability } from '../host/facts.ts';
 import { escapeLiteral } from '../policy/glob.ts';
+import { parseNetTarget } from '../policy/net-target.ts';
 import type { FsRule, NetRule, Policy } from '../policy/policy.ts';
 import { SYSTEM_SOURCE } from '../policy/system-baseline.ts';
 import type { FileTree } from './file-tree.ts';
@@ -45,6 +46,11 @@ export function mayNeedDoor({ effect, text }: NetRule): boolean {
   return effect === 'allow' && !LOOPBACK.has(text) && !isEverything(text);
 }
 
+function isName(text: string): boolean {
+  const target = parseNetTarget(text);
+  return !('problem' in target) && target.kind === 'host' && !target.name.endsWith('localhost');
+}
+
 /** Loopback is the run's own, and never led away. */
 function isLoopback({ family, address }: RoutedRange): boolean {
   return family === 4
@@ -63,9 +69,12 @@ function toCidr({ family, address, prefix }: RoutedRange): string {
 /** Null when nothing asks for a door, or when there is no namespace to put one into. */
 export function planDoors(policy: Policy, input: DoorInput): DoorPlan | null {
   const { active, network, tree, ipv6 } = input;
-  if (network !== 'private' || !policy.net.some(mayNeedDoor) || !needsDoors(policy.net))
-    return null;
-  const routed = listRoutedRanges(policy.net).filter((range) => !isLoopback(range));
+  const wanted = network === 'private' ? policy.net.filter(mayNeedDoor) : [];
+  if (wanted.length === 0) return null;
+  // Names are the usual case, and ranges take longest to work out of all.
+  const areNames = wanted.every(({ text }) => isName(text));
+  if (!areNames && !needsDoors(policy.net)) return null;
+  const routed = areNames ? [] : listRoutedRanges(policy.net).filter((range) => !isLoopback(range));
   const ranges = routed.filter(({ family }) => family === 4 || ipv6.isAvailable);
   const reasons: string[] = [];
   if (!active.has.nft) {
