@@ -40,6 +40,7 @@ export interface DoorInput {
 }
 
 const RESOLV_CONF = '/etc/resolv.conf';
+const HOSTS = '/etc/hosts';
 
 /** An entry that may need a door: neither the run's own loopback nor the host's whole network. Most policies have none. */
 export function mayNeedDoor({ effect, text }: NetRule): boolean {
@@ -92,11 +93,18 @@ export function planDoors(policy: Policy, input: DoorInput): DoorPlan | null {
   };
 }
 
+/** Names that the host has written down are asked for like all others, so that they lead to a door, too. */
+const HOSTS_TEXT = '127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n';
+
 /** The resolver that programs are told of. The name may lead to a place that is hidden: it is put there. */
 export function planResolver(tree: FileTree): (MountOp & { readonly kind: 'file' })[] {
   const path = tree.realpath(RESOLV_CONF);
   if (path === null || tree.kind('/tmp') !== 'directory') return [];
-  return [{ kind: 'file', path, text: `nameserver ${DOORS.dns.address}\n` }];
+  const hosts = tree.realpath(HOSTS);
+  return [
+    { kind: 'file', path, text: `nameserver ${DOORS.dns.address}\n` },
+    ...(hosts === null ? [] : [{ kind: 'file' as const, path: hosts, text: HOSTS_TEXT }]),
+  ];
 }
 
 /** Where the name of the resolver's file leads, for the layers that see real paths only. */

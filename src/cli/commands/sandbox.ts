@@ -29,6 +29,7 @@ import type { ParsedCommand } from '../parse.ts';
 import type { JsonTarget } from '../record/json-target.ts';
 import { chooseLevel, isRecordWanted } from '../record/level.ts';
 import type { RecordedRun, RecordedRunInput, RunOutcome } from '../record/recorded-run.ts';
+import type { RunDoors } from '../run-doors.ts';
 import { VERSION } from '../version.ts';
 
 /** To watch without a boundary. */
@@ -120,12 +121,15 @@ function describeSetAside({ path, movedTo, because, problem }: SetAside): string
     : `assay: set aside ${path} as ${movedTo}: ${why}`;
 }
 
-async function tellEnd(
-  result: RunResult,
-  policy: Policy,
-  variables: Variables,
-  command: string,
-): Promise<void> {
+interface RunEnd {
+  readonly result: RunResult;
+  readonly policy: Policy;
+  readonly variables: Variables;
+  readonly command: string;
+  readonly doors: RunDoors | undefined;
+}
+
+async function tellEnd({ result, policy, variables, command, doors }: RunEnd): Promise<void> {
   const lines: string[] = [];
   if (result.isTimedOut)
     lines.push(`TIMEOUT: Process exceeded ${(policy.limits.timeoutMs ?? 0) / 1000}s limit`);
@@ -142,6 +146,7 @@ async function tellEnd(
     const { makeRefusalHints } = await import('../refusal-hints.ts');
     lines.push(...makeRefusalHints(result, policy, variables));
   }
+  lines.push(...(doors?.describeRefusals() ?? []));
   if (lines.length > 0) process.stderr.write(`${lines.map(toPrintable).join('\n')}\n`);
 }
 
@@ -264,8 +269,14 @@ async function runInside(
   };
   const env = addRunVariables(environment.env, variables, !isDryRun);
   const request = { argv: rest, env, policy, variables, host, tree, choice, announce };
+  let doors: RunDoors | undefined;
   const result = await runSandbox({
     ...request,
+    loadDoors: async () => {
+      const { openRunDoors } = await import('../run-doors.ts');
+      doors = await openRunDoors({ policy });
+      return doors.serve;
+    },
     record: recorded ? recorded.request : { recording: chooseLevel(flags) },
     isObserveOnly: isDryRun,
   }).catch((error: unknown) => {
@@ -281,7 +292,7 @@ async function runInside(
   }
   const mustTell =
     result.execError !== undefined || result.setAside.length > 0 || result.damagedLines > 0;
-  if (!isQuiet || mustTell) await tellEnd(result, policy, variables, command);
+  if (!isQuiet || mustTell) await tellEnd({ result, policy, variables, command, doors });
   if (outcome) tellOutcome(outcome, isQuiet);
   if (result.failure !== undefined) throw new AssayError('E_LAUNCH_FAILED', result.failure);
   return outcome?.exitCode ?? result.exitCode;

@@ -1,0 +1,50 @@
+import { hostname } from 'node:os';
+import { FakeAddresses } from '../egress/dns/name-table.ts';
+import type { ServeDoors } from '../egress/doors.ts';
+import type { EgressLog, NameTable } from '../egress/egress.ts';
+import { makeOutsideLookup } from '../egress/outside-lookup.ts';
+import { RefusalTally } from '../egress/refusal-tally.ts';
+import { makeResolver } from '../egress/resolver.ts';
+import { makeEgressRules } from '../egress/rules.ts';
+import { serveEgress } from '../egress/serve-egress.ts';
+import { SYSTEM_CLOCK } from '../egress/system-clock.ts';
+import type { Policy } from '../policy/policy.ts';
+
+export interface RunDoorsInput {
+  readonly policy: Policy;
+  /** Where a recorded run takes the facts. */
+  readonly openLog?: ((names: NameTable) => Promise<EgressLog>) | undefined;
+}
+
+export interface RunDoors {
+  readonly serve: ServeDoors;
+  /** What is told at the end: places that were refused, with the flag that would allow each. */
+  describeRefusals(): string[];
+}
+
+const MAX_LINES = 5;
+
+/** What a run with doors needs beside its program; loaded only then. */
+export async function openRunDoors({ policy, openLog }: RunDoorsInput): Promise<RunDoors> {
+  const names = new FakeAddresses();
+  const log = new RefusalTally(await openLog?.(names));
+  const serve: ServeDoors = (doors) => {
+    const rules = makeEgressRules({ policy, clock: SYSTEM_CLOCK });
+    const resolver = makeResolver({ rules, outside: makeOutsideLookup() });
+    const ownNames = [hostname().toLowerCase()];
+    return serveEgress(doors, { rules, names, resolver, log, ownNames, now: () => Date.now() });
+  };
+  return { serve, describeRefusals: () => describeRefusals(log) };
+}
+
+/** A place that was asked for and then refused again on connecting is told once. */
+function describeRefusals(tally: RefusalTally): string[] {
+  const all = tally.list();
+  const lines = all.slice(0, MAX_LINES).map(({ place, verdict }) => {
+    const why = verdict.reason === undefined ? '' : ` (${verdict.reason})`;
+    const way = verdict.hint === undefined ? '' : `; allow it with ${verdict.hint}`;
+    return `assay: refused: connect to ${place}${why}${way}`;
+  });
+  const more = all.length - lines.length + tally.more;
+  return more > 0 ? [...lines, `assay: refused: ${more} more places`] : lines;
+}

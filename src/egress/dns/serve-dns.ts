@@ -1,0 +1,14 @@
+import type { Doors } from '../doors.ts';
+import { DnsFilter, type DnsFilterInput } from './filter.ts';
+import { serveTcp } from './serve-tcp.ts';
+import { serveUdp } from './serve-udp.ts';
+
+/** Answers the questions that come to the two DNS doors of a run. */
+export function serveDns(
+  { dns, dnsTcp }: Pick<Doors, 'dns' | 'dnsTcp'>,
+  input: DnsFilterInput,
+): { close(): void } {
+  const filter = new DnsFilter(input);
+  serveUdp(dns, filter);
+  return serveTcp(dnsTcp, filter);
+}
