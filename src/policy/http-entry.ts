@@ -1,4 +1,4 @@
-import { isCatchAll, NET_FORM, parseNetTarget } from './net-target.ts';
+import { isCatchAll, parseNetTarget } from './net-target.ts';
 import { quote, type Refusal } from './problems.ts';
 
 /** The host of an entry that says what requests may be. */
@@ -21,7 +21,7 @@ export function checkInjectHost(text: string): Refusal | undefined {
     target.kind === 'host' || (target.kind === 'ip' && target.range.prefix === target.range.bits);
   return isNamed
     ? undefined
-    : { problem: `${quote(text)} does not name a host`, hint: `of ${NET_FORM}, write a host` };
+    : { problem: `${quote(text)} does not name a host`, hint: 'write one host or *.domain' };
 }
 
 export function checkMethod(text: string): Refusal | undefined {

@@ -56,6 +56,7 @@ class Validator {
       return this.#reportType(node, key, `${shape.isOneOf ? 'one key' : 'keys'} out of ${list}`);
     }
     const out: Record<string, unknown> = {};
+    const earlier = this.problems.length;
     for (const { name, value } of this.#eachPair(node)) {
       const inner = Object.hasOwn(shape.keys, name.text) ? shape.keys[name.text] : undefined;
       if (inner) out[name.text] = this.check(value, inner, joinKey(key, name.text));
@@ -68,7 +69,8 @@ class Validator {
     const missing = shape.required?.find((name) => !node.pairs.some((pair) => pair.key === name));
     if (missing !== undefined) this.#report(node.offset, { problem: `\`${missing}\` is missing` });
     const value = dropUndefined(out);
-    const refusal = missing === undefined ? shape.check?.(value) : undefined;
+    // What is wrong by itself needs no word about the rest.
+    const refusal = this.problems.length === earlier ? shape.check?.(value) : undefined;
     if (refusal) this.#report(node.offset, refusal);
     return value;
   }
