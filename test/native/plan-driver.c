@@ -33,6 +33,7 @@ static void read_one(const char *bytes, uint32_t len) {
   for (char **path = plan.tmp_paths; path && *path; path++) touch(*path);
   for (size_t i = 0; i < plan.mount_count; i++) touch(plan.mounts[i].source), touch(plan.mounts[i].path);
   for (size_t i = 0; i < plan.ll_rule_count; i++) touch(plan.ll_rules[i].path);
+  for (size_t i = 0; i < plan.door_range_count; i++) touched += plan.door_ranges[i].prefix + plan.door_ranges[i].address[15];
   for (size_t i = 0; i < plan.cgroup_count; i++) touch(plan.cgroups[i]);
   for (size_t i = 0; i < plan.rule_count; i++)
     touched += match_pattern(plan.rules[i].pattern, "/some/where/.git/hooks/é");

@@ -100,7 +100,7 @@ describe('native/plan.c', () => {
     const child = spawn(helper, [], {
       ...WHO,
       cwd: '/',
-      stdio: ['ignore', 'ignore', 'pipe', fd],
+      stdio: ['ignore', 'ignore', 'pipe', fd, 'pipe'],
       env: { ASAN_OPTIONS: 'detect_leaks=0' },
     });
     closeSync(fd);

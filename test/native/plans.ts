@@ -26,6 +26,11 @@ export function makeRealPlan({ uid, gid, dir }: PlanOwner): Uint8Array {
   const plan = makePlan({
     policy: {
       ...policy,
+      net: ['example.org', '10.1.0.0/16', '2001:db8::/32'].map((text) => ({
+        effect: 'allow' as const,
+        text,
+        origin: { source: 'test', key: 'net.allow', text },
+      })),
       limits: { pids: 100, timeoutMs: 20_000, diskBytes: 1 << 26, cpuMs: 20_000 },
     },
     variables,

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import type { Availability, HostFacts } from '../../src/host/facts.ts';
+import { correctFacts } from '../../src/launch/run.ts';
+import {
+  addProxyVariables,
+  makeResolverRules,
+  planDoors,
+  planResolver,
+} from '../../src/plan/doors.ts';
+import type { FileTree } from '../../src/plan/file-tree.ts';
+import { ALL_LAYERS, chooseLayers, type LayerChoice } from '../../src/plan/layers.ts';
+import { planNetwork } from '../../src/plan/network.ts';
+import { type Layer, LAYERS } from '../../src/plan/plan.ts';
+import type { Policy } from '../../src/policy/policy.ts';
+
+const YES: Availability = { isAvailable: true };
+const NO_IPV6: Availability = { isAvailable: false, reason: 'ipv6 routes: EACCES' };
+
+const HOST: HostFacts = {
+  arch: 'x64',
+  kernel: '6.18.0',
+  uid: 1000,
+  gid: 1000,
+  landlockAbi: 7,
+  seccomp: YES,
+  notify: YES,
+  namespaces: { user: YES, mount: YES, pid: YES, ipc: YES, net: YES },
+  nft: YES,
+  ipv6: YES,
+  hasPidMax: true,
+  cgroup: { version: 0 },
+};
+
+function makeTree(resolver: string | null): FileTree {
+  return {
+    realpath: (path) => (path === '/etc/resolv.conf' ? resolver : path),
+    kind: () => 'directory',
+    topDirectories: [],
+  };
+}
+
+function plan(
+  allow: readonly string[],
+  {
+    host = HOST,
+    without = [] as readonly Layer[],
+    resolver = '/etc/resolv.conf' as string | null,
+  } = {},
+): ReturnType<typeof planDoors> {
+  const net = allow.map((text) => ({
+    effect: 'allow' as const,
+    text,
+    origin: { source: 'test', key: 'net.allow', text },
+  }));
+  const policy = { net } as unknown as Policy;
+  const left = new Set(LAYERS.filter((layer) => !without.includes(layer)));
+  const choice: LayerChoice = { ...ALL_LAYERS, left };
+  const active = chooseLayers(host, choice);
+  const network = planNetwork(policy, active);
+  return planDoors(policy, { active, network, tree: makeTree(resolver), ipv6: host.ipv6 });
+}
+
+describe('planDoors()', () => {
+  it.each([
+    [[]],
+    [['127.0.0.1', 'localhost', '::1', '127.0.0.0/8']],
+    [['*']],
+    [['*', 'example.org']],
+  ])('opens none for %j', (allow) => expect(plan(allow)).toBeNull());
+
+  it('opens none without a network namespace', () => {
+    expect(plan(['example.org'], { without: ['net'] })).toBeNull();
+  });
+
+  it('gives names the one range that stands for names', () => {
+    expect(plan(['example.org', '*.example.net:443'])).toEqual({
+      isTransparent: true,
+      ranges: ['198.18.0.0/15'],
+      status: 'enforced',
+      reason: '',
+    });
+  });
+
+  it('gives addresses their ranges', () => {
+    const doors = plan(['10.1.0.0/16:5432', '192.0.2.9', '2001:db8:0:7::/64', 'example.org']);
+    expect(doors?.ranges.toSorted()).toEqual([
+      '10.1.0.0/16',
+      '192.0.2.9/32',
+      '198.18.0.0/15',
+      '2001:db8:0:7:0:0:0:0/64',
+    ]);
+  });
+
+  it('gives a port of every host every address', () => {
+    expect(plan(['*:443'])?.ranges).toEqual(['198.18.0.0/15', '0.0.0.0/0', '0:0:0:0:0:0:0:0/0']);
+  });
+
+  it('never leads loopback away', () => {
+    expect(plan(['127.0.0.1:5432', '[::1]:80'])?.ranges).toEqual(['198.18.0.0/15']);
+  });
+
+  it.each([
+    { title: 'nf_tables', options: { without: ['nft' as const] }, reason: 'proxy variables' },
+    { title: 'a mount namespace', options: { without: ['mount' as const] }, reason: 'mount' },
+    { title: 'a resolv.conf', options: { resolver: null }, reason: '/etc/resolv.conf' },
+  ])('is partial without $title', ({ options, reason }) => {
+    const doors = plan(['example.org'], options);
+    expect(doors).toMatchObject({ status: 'partial' });
+    expect(doors?.reason).toContain(reason);
+  });
+
+  it('leaves IPv6 to the proxy where the host has none', () => {
+    const doors = plan(['2001:db8::/32', '10.0.0.0/8'], { host: { ...HOST, ipv6: NO_IPV6 } });
+    expect(doors).toMatchObject({ status: 'partial', ranges: ['198.18.0.0/15', '10.0.0.0/8'] });
+    expect(doors?.reason).toContain('ipv6 routes: EACCES');
+  });
+});
+
+describe('planResolver()', () => {
+  it('puts the file where its name leads', () => {
+    expect(planResolver(makeTree('/run/odd/file'))).toEqual([
+      { kind: 'file', path: '/run/odd/file', text: 'nameserver 127.0.0.53\n' },
+    ]);
+    expect(makeResolverRules(makeTree('/run/odd/file')).map(({ pattern }) => pattern)).toEqual([
+      '/run/odd/file',
+    ]);
+  });
+
+  it('does nothing where there is none', () => {
+    expect(planResolver(makeTree(null))).toEqual([]);
+    expect(makeResolverRules(makeTree(null))).toEqual([]);
+  });
+});
+
+describe('addProxyVariables()', () => {
+  it('replaces those of the caller, and keeps those of the policy', () => {
+    const env = [
+      ['HTTP_PROXY', 'http://proxy.example:8080'],
+      ['no_proxy', '*'],
+      ['PATH', '/bin'],
+    ] as const;
+    const added = new Map(addProxyVariables(env, { no_proxy: '*' }));
+    expect(added.get('HTTP_PROXY')).toBe('http://127.0.0.1:3128');
+    expect(added.get('no_proxy')).toBe('*');
+    expect(added.get('PATH')).toBe('/bin');
+    expect(added.size).toBe(9);
+  });
+});
+
+describe('correctFacts(), when the doors could not be opened', () => {
+  const report = (what: string): Parameters<typeof correctFacts>[1] => ({
+    failed: { step: 'doors', what, errno: 2 },
+    refusals: [],
+    refusalCount: 0,
+    absent: [],
+    gitDirs: [],
+    damagedLines: 0,
+    hasRecord: false,
+    isRecordWhole: false,
+  });
+
+  it('finds nf_tables or IPv6 missing, and then nothing more to leave out', () => {
+    expect(correctFacts(HOST, report('nft'))?.nft).toEqual({
+      isAvailable: false,
+      reason: 'nft: ENOENT (2)',
+    });
+    expect(correctFacts(HOST, report('ipv6 routes'))).toMatchObject({
+      nft: YES,
+      ipv6: { isAvailable: false },
+    });
+    expect(correctFacts({ ...HOST, nft: NO_IPV6 }, report('proxy'))).toBeNull();
+  });
+});
