@@ -1,0 +1,125 @@
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Dialer } from './dialer.ts';
+import type { Destination, Door, EgressLog, EgressRules, Verdict } from './egress.ts';
+import { reset } from './relay.ts';
+
+export interface Asked {
+  readonly door: Door;
+  readonly destination: Destination;
+  readonly client: Duplex;
+  readonly peerPort?: number | undefined;
+}
+
+export type Failure =
+  { readonly refusal: Verdict } | { readonly errno: string; readonly verdict: Verdict };
+
+/** One connection to an upstream, from the dial to its end. */
+export class Connection {
+  readonly asked: Asked;
+  readonly upstream: Socket;
+  readonly address: string;
+  note: string | undefined;
+
+  constructor(asked: Asked, { socket, address }: { socket: Socket; address: string }) {
+    this.asked = asked;
+    this.upstream = socket;
+    this.address = address;
+  }
+
+  /** Breaks off both sides. */
+  cut(note: string): void {
+    this.note ??= note;
+    reset(this.asked.client);
+    reset(this.upstream);
+  }
+}
+
+/** Every connection of a run: opens them by the rules, tells the log of each, and cuts what is not allowed any more. */
+export class Connections {
+  readonly #rules: EgressRules;
+  readonly #log: EgressLog;
+  readonly #dialer: Dialer;
+  readonly #now: () => number;
+  readonly #live = new Set<Connection>();
+
+  constructor(options: {
+    readonly rules: EgressRules;
+    readonly log: EgressLog;
+    readonly dialer: Dialer;
+    readonly now: () => number;
+  }) {
+    this.#rules = options.rules;
+    this.#log = options.log;
+    this.#dialer = options.dialer;
+    this.#now = options.now;
+    options.rules.onChange(() => this.#judgeAgain());
+  }
+
+  async open(asked: Asked): Promise<Connection | Failure> {
+    const verdict = this.#rules.decide(asked.destination);
+    if (!verdict.isAllowed) return this.refuse(asked, verdict);
+    const startedMs = this.#now();
+    const dialled = await this.#dialer.dial(asked.destination, asked.client);
+    if ('refusal' in dialled) return this.refuse(asked, dialled.refusal);
+    if ('errno' in dialled) {
+      this.#tell(asked, { verdict, outcome: dialled.errno, startedMs });
+      return { errno: dialled.errno, verdict };
+    }
+    const connection = new Connection(asked, dialled);
+    this.#live.add(connection);
+    connection.upstream.once('close', () => {
+      this.#live.delete(connection);
+      const { address, note, upstream } = connection;
+      const { bytesWritten: sent, bytesRead: received } = upstream;
+      const counts = { sent, received, address, note };
+      this.#tell(asked, { ...counts, verdict: dialled.verdict, outcome: 'ok', startedMs });
+    });
+    return connection;
+  }
+
+  refuse(asked: Asked, verdict: Verdict, note?: string): { readonly refusal: Verdict } {
+    this.#tell(asked, { verdict, outcome: 'refused', startedMs: this.#now(), note });
+    return { refusal: verdict };
+  }
+
+  /** Ends them all. */
+  close(): void {
+    for (const connection of this.#live) {
+      reset(connection.asked.client);
+      reset(connection.upstream);
+    }
+  }
+
+  #judgeAgain(): void {
+    for (const connection of this.#live) {
+      const { address, asked } = connection;
+      const verdict = this.#rules.decideAddress(asked.destination, address);
+      if (!verdict.isAllowed) connection.cut('cut: no rule allows it any more');
+    }
+  }
+
+  #tell(asked: Asked, fact: Told): void {
+    const { door, destination, peerPort } = asked;
+    const durationMs = this.#now() - fact.startedMs;
+    this.#log.connection({
+      door,
+      destination,
+      peerPort,
+      sent: 0,
+      received: 0,
+      durationMs,
+      ...fact,
+    });
+  }
+}
+
+interface Told {
+  readonly verdict: Verdict;
+  readonly outcome: string;
+  readonly startedMs: number;
+  readonly address?: string;
+  readonly sent?: number;
+  readonly received?: number;
+  readonly note?: string | undefined;
+}

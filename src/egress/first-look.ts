@@ -1,0 +1,87 @@
+import type { Duplex } from 'node:stream';
+import type { ByteReader } from './byte-reader.ts';
+import { isTlsRecord, readClientHello } from './tls-hello.ts';
+
+/** What a client begins to speak in a tunnel. */
+export type FirstWords =
+  | { readonly kind: 'http' }
+  | { readonly kind: 'tls'; readonly serverName?: string | undefined }
+  | { readonly kind: 'other' }
+  /** It spoke, and then nothing could be made of it. */
+  | { readonly kind: 'bad'; readonly problem: string };
+
+export interface LookOptions {
+  readonly upstream: Duplex;
+  /** Nothing may pass that is not understood. */
+  readonly isStrict: boolean;
+  readonly headMs: number;
+}
+
+type Guess = 'tls' | 'http' | 'other' | 'wait' | 'unsure';
+
+const MAX_LINE = 16_384;
+/** Skipped by servers before a request, so they hide none here. */
+const BREAKS = /^[\r\n]*/;
+const METHOD =
+  /^(?:GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|TRACE|CONNECT|PROPFIND|REPORT|MKCOL|COPY|MOVE|LOCK|UNLOCK) /;
+const HTTP2_PREFACE = /^PRI \* HTTP\/2\.0\r?\n/;
+
+/**
+ * Looks at what the client says first. Bytes stay with the reader, except where a protocol of lines or letters may wait
+ * for an answer to them: those are handed on, and are still watched until it is clear that they are not HTTP.
+ */
+export async function lookAtFirst(
+  reader: ByteReader,
+  { upstream, isStrict, headMs }: LookOptions,
+): Promise<FirstWords> {
+  let passed = Buffer.alloc(0);
+  for (;;) {
+    const all = passed.length === 0 ? reader.bytes : Buffer.concat([passed, reader.bytes]);
+    const guess = guessProtocol(all, isStrict);
+    if (guess === 'other') return { kind: 'other' };
+    if (guess === 'http') {
+      if (passed.length === 0) return { kind: 'http' };
+      return { kind: 'bad', problem: 'an HTTP request came in pieces' };
+    }
+    if (guess === 'tls') {
+      const hello = readClientHello(all);
+      if (hello.kind === 'hello') return { kind: 'tls', serverName: hello.serverName };
+      if (hello.kind === 'bad') return { kind: 'bad', problem: 'the TLS hello is not well formed' };
+    }
+    if (guess === 'unsure') {
+      passed = Buffer.from(all);
+      upstream.write(reader.take(reader.bytes.length));
+    } else if (all.length > 0) reader.setDeadline(headMs);
+    const hasMore = await reader.more();
+    reader.setDeadline(0);
+    if (hasMore) continue;
+    const isSilent = reader.bytes.length === 0 && !reader.isTimedOut;
+    return isSilent
+      ? { kind: 'other' }
+      : { kind: 'bad', problem: 'what was begun did not come to its end' };
+  }
+}
+
+function guessProtocol(bytes: Buffer, isStrict: boolean): Guess {
+  const [first, second, third, fourth] = bytes;
+  if (first === undefined) return 'wait';
+  if (isTlsRecord(first) && (second === undefined || second === 3)) return 'tls';
+  // The hello of SSL 2, which some servers still take for TLS; it names no host.
+  if (first >= 0x80 && first < 0xc0 && isOneOf(third, 1) && isOneOf(fourth, 3))
+    return fourth === undefined ? 'wait' : 'tls';
+  const text = bytes.toString('latin1', 0, MAX_LINE).replace(BREAKS, '');
+  if (text === '') return bytes.length > MAX_LINE ? 'other' : 'wait';
+  if (HTTP2_PREFACE.test(text)) return isStrict ? 'http' : 'other';
+  const end = text.indexOf('\n');
+  const line = end < 0 ? text : text.slice(0, end);
+  if (/[ \t]HTTP\/\d/i.test(line) && end >= 0) return 'http';
+  const isText = /^[!-~]+(?:[ \t]+[\t\u0020-\u007e\u0080-\u00ff]*)?\r?$/.test(line);
+  if (isStrict) return isText ? (end >= 0 || text.length >= MAX_LINE ? 'http' : 'wait') : 'other';
+  if (end >= 0 || !isText) return 'other';
+  if (bytes.length >= MAX_LINE) return METHOD.test(text) ? 'http' : 'other';
+  return METHOD.test(text) ? 'wait' : 'unsure';
+}
+
+function isOneOf(byte: number | undefined, wanted: number): boolean {
+  return byte === undefined || byte === wanted;
+}

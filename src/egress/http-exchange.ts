@@ -1,0 +1,141 @@
+import type { Duplex } from 'node:stream';
+import { type ByteReader, send } from './byte-reader.ts';
+import { sendBody } from './http-body.ts';
+import {
+  type Field,
+  findHeadEnd,
+  findResponseFraming,
+  frameFields,
+  type Framing,
+  hasWord,
+  keepFields,
+  listValues,
+  parseResponseHead,
+  type RequestHead,
+  type ResponseHead,
+  writeHead,
+} from './http-head.ts';
+import type { HttpTarget } from './http-target.ts';
+import type { Interceptor } from './interceptor.ts';
+
+/** One request that was allowed. */
+export interface Exchange {
+  readonly head: RequestHead;
+  readonly target: HttpTarget;
+  readonly framing: Framing;
+  readonly isTls: boolean;
+}
+
+export type AnswerEnd =
+  /** Whole, and the connection can carry another. */
+  | 'kept'
+  /** Whole, and the upstream takes no more. */
+  | 'closed'
+  /** Whole, and only its end says so: the client has to see an end, too. */
+  | 'ended'
+  | 'switched'
+  /** Nothing came. */
+  | 'dead'
+  /** Not HTTP, and nothing was handed on. */
+  | 'bad'
+  /** Broken off in the middle. */
+  | 'broken';
+
+/** The head as the upstream gets it. */
+export async function writeRequest(
+  exchange: Exchange,
+  interceptor: Interceptor | undefined,
+): Promise<Buffer> {
+  const { head, target, framing } = exchange;
+  const kept = keepFields(head.fields);
+  const edited = (await interceptor?.editFields(target.destination, kept)) ?? kept;
+  const fields: Field[] = [['Host', target.authority], ...edited, ...frameFields(framing)];
+  if (isUpgrade(exchange)) fields.push(['Connection', 'Upgrade'], ['Upgrade', 'websocket']);
+  return writeHead(`${head.method} ${target.path} HTTP/1.${head.minor}`, fields);
+}
+
+export async function receiveAnswer(
+  upstream: ByteReader,
+  client: Duplex,
+  exchange: Exchange,
+): Promise<AnswerEnd> {
+  for (;;) {
+    const head = await readAnswerHead(upstream);
+    if (typeof head === 'string') return head;
+    if (head.status === 101) return switchProtocol(head, client, exchange);
+    if (head.status >= 200) return sendAnswer(upstream, client, { head, exchange });
+    if (exchange.head.minor === 0) continue;
+    if (!(await send(client, writeHead(toLine(head), keepFields(head.fields))))) return 'broken';
+  }
+}
+
+/** Only to what a browser would: HTTP/2 by this way would hide the requests. */
+function isUpgrade({ head, framing }: Exchange): boolean {
+  const [upgrade, ...more] = listValues(head.fields, 'upgrade');
+  const isAsked = upgrade?.toLowerCase() === 'websocket' && more.length === 0;
+  const isPlain = head.method === 'GET' && framing.kind === 'none' && head.minor === 1;
+  return isAsked && isPlain && hasWord(head.fields, 'connection', 'upgrade');
+}
+
+async function readAnswerHead(upstream: ByteReader): Promise<ResponseHead | 'dead' | 'bad'> {
+  for (let seen = 0; ;) {
+    const end = findHeadEnd(upstream.bytes, seen);
+    if (typeof end === 'object') return 'bad';
+    if (end > 0) {
+      const head = parseResponseHead(upstream.take(end));
+      return 'problem' in head ? 'bad' : head;
+    }
+    seen = upstream.bytes.length;
+    if (!(await upstream.more())) return seen === 0 ? 'dead' : 'bad';
+  }
+}
+
+async function switchProtocol(
+  head: ResponseHead,
+  client: Duplex,
+  exchange: Exchange,
+): Promise<AnswerEnd> {
+  if (!isUpgrade(exchange)) return 'bad';
+  const fields: Field[] = [
+    ...keepFields(head.fields),
+    ['Connection', 'Upgrade'],
+    ['Upgrade', 'websocket'],
+  ];
+  return (await send(client, writeHead(toLine(head), fields))) ? 'switched' : 'broken';
+}
+
+async function sendAnswer(
+  upstream: ByteReader,
+  client: Duplex,
+  { head, exchange }: { readonly head: ResponseHead; readonly exchange: Exchange },
+): Promise<AnswerEnd> {
+  const framing = findResponseFraming(head, exchange.head.method);
+  if ('problem' in framing) return 'bad';
+  const isOld = exchange.head.minor === 0;
+  // An old client knows no chunks; a server that was asked in HTTP/1.0 sends none.
+  if (isOld && framing.kind === 'chunked') return 'bad';
+  const wantsClose = hasWord(exchange.head.fields, 'connection', 'close');
+  const isLast = isOld || wantsClose || framing.kind === 'close';
+  const fields: Field[] = [
+    ...keepFields(head.fields),
+    ...(framing.kind === 'none' ? keepLength(head) : frameFields(framing)),
+    ...(isLast ? [['Connection', 'close'] as const] : []),
+  ];
+  if (!(await send(client, writeHead(toLine(head), fields)))) return 'broken';
+  const end = await sendBody(upstream, client, { framing, isRequest: false });
+  if (end !== 'whole') return 'broken';
+  if (framing.kind === 'close') return 'ended';
+  const isKept = head.minor === 1 && !hasWord(head.fields, 'connection', 'close');
+  return isKept ? 'kept' : 'closed';
+}
+
+/** Of an answer without a body the length is only told. */
+function keepLength({ fields }: ResponseHead): Field[] {
+  return listValues(fields, 'content-length')
+    .slice(0, 1)
+    .map((value) => ['Content-Length', value] as const);
+}
+
+function toLine({ status, reason }: ResponseHead): string {
+  return `HTTP/1.1 ${status} ${reason}`;
+}

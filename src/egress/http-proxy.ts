@@ -1,0 +1,67 @@
+import type { Socket } from 'node:net';
+import { formatHostPort, parseHostPort } from '../policy/host.ts';
+import type { ByteReader } from './byte-reader.ts';
+import { type DoorContext, toNamed } from './door-context.ts';
+import { answerFailure, answerProblem } from './http-answers.ts';
+import { findRequestFraming, listValues, type RequestHead } from './http-head.ts';
+import { HttpSession, toOddDestination } from './http-session.ts';
+import { readAuthority, toDestination } from './http-target.ts';
+import { endWith } from './relay.ts';
+import { runTunnel } from './tunnel.ts';
+
+const ESTABLISHED = 'HTTP/1.1 200 Connection established\r\n\r\n';
+
+/** CONNECT and absolute-form HTTP. */
+export async function serveHttpProxy(
+  context: DoorContext,
+  client: Socket,
+  reader: ByteReader,
+): Promise<void> {
+  const peerPort = client.remotePort;
+  const session = new HttpSession({ context, door: 'http', client, reader, peerPort });
+  const head = await session.run();
+  if (head) await serveConnect(context, client, { reader, head });
+}
+
+async function serveConnect(
+  context: DoorContext,
+  client: Socket,
+  { reader, head }: { readonly reader: ByteReader; readonly head: RequestHead },
+): Promise<void> {
+  const { connections } = context;
+  const peerPort = client.remotePort;
+  const fail = (words: Buffer): void => {
+    reader.detach();
+    endWith(client, words);
+  };
+  const host = parseHostPort(head.target);
+  if ('problem' in host) {
+    const destination = toOddDestination(head.target);
+    const verdict = { isAllowed: false, rule: null, reason: host.problem };
+    connections.refuse({ door: 'http', destination, client, peerPort }, verdict);
+    return fail(answerProblem({ status: 400, problem: host.problem }));
+  }
+  const problem = checkConnect(head, formatHostPort(host, host.port));
+  if (problem !== undefined) return fail(answerProblem({ status: 400, problem }));
+  const destination = toNamed(context, toDestination(host));
+  const opened = await connections.open({ door: 'http', destination, client, peerPort });
+  if (!('upstream' in opened)) return fail(answerFailure(destination, opened));
+  if (client.writable) client.write(ESTABLISHED);
+  await runTunnel(context, opened, reader);
+}
+
+/** Undefined when nothing in the head speaks of something else. */
+function checkConnect(head: RequestHead, target: string): string | undefined {
+  const [text, ...more] = listValues(head.fields, 'host');
+  if (more.length > 0) return 'it has several Host fields';
+  if (text !== undefined) {
+    const [, , port = ''] = /^(.*):(\d+)$/.exec(target) ?? [];
+    const named = readAuthority(text, Number(port));
+    if ('odd' in named || formatHostPort(named, named.port) !== target)
+      return 'Host and the target name different hosts';
+  }
+  const framing = findRequestFraming(head);
+  if ('problem' in framing) return framing.problem;
+  const isBare = framing.kind === 'none' || (framing.kind === 'length' && framing.length === 0);
+  return isBare ? undefined : 'CONNECT has no body';
+}

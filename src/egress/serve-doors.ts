@@ -1,0 +1,86 @@
+import type { Server, Socket } from 'node:net';
+import { ByteReader } from './byte-reader.ts';
+import { Connections } from './connections.ts';
+import { DIAL_LIMITS, Dialer, type DialLimits, type Lookup, lookupOnHost } from './dialer.ts';
+import { DOOR_LIMITS, type DoorContext, type DoorLimits } from './door-context.ts';
+import type { Doors, DoorService } from './doors.ts';
+import type { EgressLog, EgressRules, NameTable } from './egress.ts';
+import { answer } from './http-answers.ts';
+import { serveHttpProxy } from './http-proxy.ts';
+import type { Interceptor } from './interceptor.ts';
+import { reset } from './relay.ts';
+import { refuseSocks4, serveSocks } from './socks.ts';
+import { serveTransparent } from './transparent.ts';
+
+export interface ServeDoorsOptions {
+  readonly rules: EgressRules;
+  readonly names: NameTable;
+  readonly log: EgressLog;
+  readonly lookup?: Lookup | undefined;
+  readonly interceptor?: Interceptor | undefined;
+  readonly limits?: Partial<DoorLimits & DialLimits> | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
+type Serve = (context: DoorContext, client: Socket) => Promise<void>;
+
+/** Serves the doors for TCP. The name server is another's. */
+export function serveDoors(
+  { proxy, transparent }: Pick<Doors, 'proxy' | 'transparent'>,
+  {
+    rules,
+    names,
+    log,
+    lookup = lookupOnHost,
+    interceptor,
+    limits,
+    now = Date.now,
+  }: ServeDoorsOptions,
+): DoorService {
+  const dialer = new Dialer({ rules, lookup, limits: { ...DIAL_LIMITS, ...limits } });
+  const connections = new Connections({ rules, log, dialer, now });
+  const merged = { ...DOOR_LIMITS, ...limits };
+  const context = { rules, names, connections, limits: merged, interceptor };
+  const clients = new Set<Socket>();
+  const accept = (serve: Serve, sendAway: (client: Socket) => void) => (client: Socket) => {
+    // Stays for good: an error that nobody listens to would end the process.
+    client.on('error', () => undefined);
+    if (clients.size >= merged.maxClients) return sendAway(client);
+    clients.add(client);
+    client.once('close', () => clients.delete(client));
+    serve(context, client).catch(() => reset(client));
+  };
+  const servers: [Server, (client: Socket) => void][] = [
+    [proxy, accept(serveProxy, sayBusy)],
+    ...transparent.map((server): [Server, (client: Socket) => void] => [
+      server,
+      accept(serveTransparent, reset),
+    ]),
+  ];
+  for (const [server, listener] of servers) server.on('connection', listener);
+  return {
+    close() {
+      for (const [server, listener] of servers) server.off('connection', listener);
+      for (const client of clients) reset(client);
+      connections.close();
+    },
+  };
+}
+
+/** Without reading a word: to wait for one would be to serve it. */
+function sayBusy(client: Socket): void {
+  const reason = 'the program has too many connections open';
+  client.write(answer(503, { error: 'busy', reason }));
+  client.destroySoon();
+}
+
+/** The first byte says which protocol it is. */
+async function serveProxy(context: DoorContext, client: Socket): Promise<void> {
+  const reader = new ByteReader(client);
+  reader.setDeadline(context.limits.headMs);
+  if (!(await reader.some())) return void client.destroy();
+  const [first] = reader.bytes;
+  if (first === 5) return serveSocks(context, client, reader);
+  if (first === 4) return refuseSocks4(client, reader);
+  return serveHttpProxy(context, client, reader);
+}

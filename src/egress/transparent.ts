@@ -1,0 +1,41 @@
+import type { Socket } from 'node:net';
+import { parseHost } from '../policy/host.ts';
+import { isInRange, parseIp, parseRange } from '../policy/ip-address.ts';
+import { ByteReader } from './byte-reader.ts';
+import { type DoorContext, toNamed } from './door-context.ts';
+import { NAME_RANGE } from './egress.ts';
+import { reset } from './relay.ts';
+import { runTunnel } from './tunnel.ts';
+
+/** A plain connect(): the socket's own address is where the program wanted to go. */
+export async function serveTransparent(context: DoorContext, client: Socket): Promise<void> {
+  const { connections } = context;
+  const { localAddress, localPort, remotePort: peerPort } = client;
+  const host = parseHost(localAddress ?? '');
+  if ('problem' in host || localPort === undefined) return reset(client);
+  const destination = toNamed(context, { protocol: 'tcp', ...host, port: localPort });
+  const asked = { door: 'transparent', destination, client, peerPort } as const;
+  const reason = destination.name === undefined && findOddity(destination.address ?? '');
+  if (reason) {
+    connections.refuse(asked, { isAllowed: false, rule: null, reason });
+    return reset(client);
+  }
+  const opened = await connections.open(asked);
+  if ('upstream' in opened) await runTunnel(context, opened, new ByteReader(client));
+  else reset(client);
+}
+
+/** Addresses that no rule can mean here. */
+const ODDITIES = [
+  { range: NAME_RANGE, reason: 'the address stands for no name' },
+  { range: '127.0.0.0/8', reason: 'a door is not a destination' },
+  { range: '::1', reason: 'a door is not a destination' },
+] as const;
+
+function findOddity(text: string): string | undefined {
+  const address = parseIp(text);
+  return ODDITIES.find((oddity) => {
+    const range = parseRange(oddity.range);
+    return address && range && isInRange(range, address);
+  })?.reason;
+}
