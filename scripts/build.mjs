@@ -194,7 +194,10 @@ function writeWrapped() {
   }
 }
 
-/** Runs the main job without a policy file, with one, and with one that opens doors to the network, and keeps the compiled code of what each used. */
+/**
+ * Runs the main job without a policy file, with one, and with doors to the network for long enough that somebody serves
+ * them, and keeps the compiled code of what each used.
+ */
 function writeCodeCaches() {
   const policy = join(dist, 'example.yaml');
   writeFileSync(policy, EXAMPLE_POLICY);
@@ -205,8 +208,12 @@ function writeCodeCaches() {
   for (const [filename, script] of scripts)
     if (!existsSync(filename + '.cache')) writeFileSync(filename + '.cache', script.createCachedData());
 });`;
-  for (const flags of [[], ['--policy', policy], ['--policy', doors]]) {
-    const args = JSON.stringify(['assay', 'sandbox', ...flags, '--', 'true']);
+  for (const [flags, ...command] of [
+    [[], 'true'],
+    [['--policy', policy], 'true'],
+    [['--policy', doors], 'sleep', '0.3'],
+  ]) {
+    const args = JSON.stringify(['assay', 'sandbox', ...flags, '--', ...command]);
     const program = `process.argv.splice(1, 9, ...${args});${makeLoader(JSON.stringify(dist), save)}`;
     const env = { ...process.env, NODE_OPTIONS: '' };
     spawnSync(process.execPath, ['-e', program], { env, stdio: 'ignore', timeout: 30_000 });

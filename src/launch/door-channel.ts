@@ -1,8 +1,12 @@
 import { spawnDirectly, type SpawnedHelper, type SpawnRequest, toSpawned } from './spawn-helper.ts';
 
-/** A socket as node holds it inside. */
+/** A socket as node holds it inside, below its documented modules. */
 export interface DoorHandle {
   close(): void;
+  listen?(backlog: number): number;
+  onconnection?: (this: DoorHandle, status: number, client?: DoorHandle) => void;
+  recvStart?(): number;
+  onmessage?: (this: DoorHandle, ...message: never[]) => void;
 }
 
 export type TakeDoor = (name: string, handle: DoorHandle) => void;
@@ -40,6 +44,8 @@ function findPipe(): Bindings | undefined {
       kReadBytesOrError: number;
       kArrayBufferOffset: number;
     };
+    // The kinds of sockets that may come have to be known before the first one does.
+    for (const kind of ['tcp_wrap', 'udp_wrap']) binding.call(process, kind);
     const found = {
       Pipe: pipe.Pipe,
       ipc: pipe.constants.IPC,
@@ -81,9 +87,6 @@ function spawnWithPipe(
     const text = Buffer.from(bytes, state[offset], state[readBytes]).toString('latin1');
     if (handle) take(readDoor(text), handle);
   };
-  // The kinds of sockets that may come have to be known before the first one does.
-  process.getBuiltinModule('node:net');
-  process.getBuiltinModule('node:dgram');
   pipe.readStart();
   return { ...helper, ended: helper.ended.finally(() => pipe.close()) };
 }

@@ -3,6 +3,7 @@ import type { Server, Socket } from 'node:net';
 import type { Doors, DoorService, ServeDoors } from '../egress/doors.ts';
 import type { LaunchPlan } from '../plan/plan.ts';
 import type { DoorHandle } from './door-channel.ts';
+import { BACKLOG, DoorWatch } from './door-watch.ts';
 
 export const DOOR_NAMES = ['proxy', 'dns', 'dnsTcp', 'transparent', 'transparent6'] as const;
 export type DoorName = (typeof DOOR_NAMES)[number];
@@ -16,8 +17,8 @@ export function expectDoors({ flags, doorRanges }: LaunchPlan): DoorName[] {
   });
 }
 
-/** More than node's own choice: a burst of connections waits, and is not sent away. */
-const BACKLOG = 4096;
+/** A program that runs for so long may well want the network. */
+const IDLE_MS = 30;
 const CLOSING_MS = 1000;
 
 export interface DoorKeeperOptions {
@@ -34,7 +35,9 @@ export class DoorKeeper {
   readonly problems: string[] = [];
   readonly #expected: readonly DoorName[];
   readonly #load: DoorKeeperOptions['load'];
-  #serve: Promise<ServeDoors | undefined> | undefined;
+  readonly #watch = new DoorWatch(() => this.#wake());
+  #timer: NodeJS.Timeout | undefined;
+  #isAwake = false;
   readonly #handles = new Map<string, DoorHandle>();
   readonly #connections = new Set<Socket>();
   #servers: (Server | UdpSocket)[] = [];
@@ -50,21 +53,16 @@ export class DoorKeeper {
     process.on('unhandledRejection', this.#onCrash);
   }
 
-  /** Loads what serves them, while the helper makes them. */
-  prepare(): void {
-    this.#serve = Promise.resolve(this.#load?.()).catch((error: unknown) => {
-      this.#fail(error);
-      return undefined;
-    });
-  }
-
   take(name: string, handle: DoorHandle): void {
     if (this.#isClosed || this.#handles.has(name)) {
       handle.close();
       return;
     }
     this.#handles.set(name, handle);
-    if (this.#expected.every((one) => this.#handles.has(one))) void this.#open();
+    if (!this.#expected.every((one) => this.#handles.has(one))) return;
+    if (!this.#load) return this.#closeDoors();
+    this.#timer = setTimeout(() => this.#wake(), IDLE_MS).unref();
+    for (const one of this.#handles.values()) if (!this.#watch.add(one)) this.#wake();
   }
 
   /** The run has ended. */
@@ -79,15 +77,17 @@ export class DoorKeeper {
     process.off('unhandledRejection', this.#onCrash);
   }
 
+  #wake(): void {
+    if (this.#isAwake || this.#isClosed) return;
+    this.#isAwake = true;
+    this.#open().catch((error: unknown) => this.#fail(error));
+  }
+
   async #open(): Promise<void> {
-    const serve = await this.#serve;
-    if (this.#isClosed) return;
-    if (!serve) return this.#closeDoors();
-    try {
-      this.#service = serve(this.#makeDoors());
-    } catch (error) {
-      this.#fail(error);
-    }
+    const serve = await this.#load?.();
+    if (this.#isClosed || !serve) return;
+    this.#service = serve(this.#makeDoors());
+    this.#watch.handOn();
   }
 
   #makeDoors(): Doors {
@@ -144,6 +144,8 @@ export class DoorKeeper {
 
   #closeDoors(): void {
     this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#watch.close();
     for (const handle of this.#handles.values()) handle.close();
     this.#handles.clear();
     for (const server of this.#servers) {

@@ -18,6 +18,5 @@ export function startWithDoors(options: {
   const { request, plan, load } = options;
   const keeper = new DoorKeeper({ expected: expectDoors(plan), load });
   const helper = spawnWithDoors(request, (name, handle) => keeper.take(name, handle));
-  keeper.prepare();
   return { helper, keeper };
 }
