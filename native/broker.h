@@ -152,11 +152,16 @@ void record_start(struct broker *b);
 void record_fact(const struct request *r, struct fact fact);
 void record_program(struct broker *b, const struct program *program);
 void record_command(struct broker *b, uint32_t program, const char *bytes, size_t len, bool is_cut);
-void record_pair(struct broker *b, struct pair_list *list, unsigned long long first, unsigned long long second);
-void record_pairs_end(struct broker *b, struct pair_list *list);
+void record_append(struct broker *b, const char *line, size_t len);
+uint32_t record_age(const struct broker *b);
 void record_finish(struct broker *b);
 void note_hidden(struct broker *b, const char *path);
 uint64_t keyed_hash(const uint64_t key[2], const void *data, size_t len);
+
+/* pairs.c */
+void record_pair(struct broker *b, struct pair_list *list, unsigned long long first, unsigned long long second);
+void record_pairs_end(struct broker *b, struct pair_list *list);
+void record_socket(struct broker *b, uint32_t program, const char *address, unsigned port);
 
 /* programs.c */
 void programs_start(struct broker *b, pid_t program);

@@ -122,10 +122,13 @@ static uint64_t now_ms(void) {
   return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* When it was first seen: 32 bits are 49 days. */
+/* 32 bits are 49 days. */
+uint32_t record_age(const struct broker *b) { return (uint32_t)(now_ms() - b->record->started_ms); }
+
+/* When it was first seen. */
 static void put_age(struct broker *b, struct line *line) {
   put(line, "\",");
-  put_number(line, (uint32_t)(now_ms() - b->record->started_ms));
+  put_number(line, record_age(b));
 }
 
 /* There is one line at a time: it is begun with the lock, and ended with it. */
@@ -334,24 +337,11 @@ void record_start(struct broker *b) {
   if (b->plan->flags & PLAN_RECORD && pthread_create(&thread, NULL, flush_often, b)) die_errno("record", "flush");
 }
 
-/* Pairs of numbers, many to a line. */
-void record_pair(struct broker *b, struct pair_list *list, unsigned long long first, unsigned long long second) {
-  char pair[64];
-  if (list->len == 0) list->len = (size_t)snprintf(list->bytes, sizeof list->bytes, "{\"%s\":[", list->name);
-  else list->bytes[list->len++] = ',';
-  int len = snprintf(pair, sizeof pair, "[%llu,%llu]", first, second);
-  memcpy(list->bytes + list->len, pair, (size_t)len + 1);
-  list->len += (size_t)len;
-  if (list->len + 128 > sizeof list->bytes) record_pairs_end(b, list);
-}
-
-void record_pairs_end(struct broker *b, struct pair_list *list) {
-  if (!list->len) return;
-  memcpy(list->bytes + list->len, "]}\n", 3);
+/* A whole line, made elsewhere. */
+void record_append(struct broker *b, const char *line, size_t len) {
   pthread_mutex_lock(&b->record->lock);
-  append(list->bytes, list->len + 3);
+  append(line, len);
   pthread_mutex_unlock(&b->record->lock);
-  list->len = 0;
 }
 
 void record_finish(struct broker *b) {

@@ -98,6 +98,17 @@ static int connect_pathname(const struct request *r, int sock, const char *path,
   return error;
 }
 
+static bool is_internet(const union address *address) { return address->any.sa_family == AF_INET || address->any.sa_family == AF_INET6; }
+
+/* Where there are doors, assay has the other end. */
+static void note_local_port(const struct request *r, int sock, const union address *asked, const char *described) {
+  union address own = {0};
+  socklen_t len = sizeof own;
+  unsigned wanted = PLAN_DOORS | PLAN_RECORD;
+  if ((r->broker->plan->flags & wanted) != wanted || !is_internet(asked)) return;
+  if (!getsockname(sock, &own.any, &len) && own.in.sin_port) record_socket(r->broker, r->attempt->program, described, ntohs(own.in.sin_port));
+}
+
 void perform_connect(const struct request *r) {
   union address address;
   socklen_t len;
@@ -112,6 +123,7 @@ void perform_connect(const struct request *r) {
     describe_address(sock, &address, len, described);
     error = connect(sock, &address.any, len) ? -errno : 0;
     if (error == -EACCES) refuse_address(r, "connect", described, NO_RULE);
+    if (!error || error == -EINPROGRESS) note_local_port(r, sock, &address, described);
   }
   if (sock >= 0) close(sock);
   note_outcome(r, (struct fact){.op = "connect", .path = described, .error = -error});
@@ -190,7 +202,7 @@ static int bind_pathname(const struct request *r, int sock, const union address 
 static void describe_chosen_port(int sock, const union address *asked, char out[16]) {
   union address got = {0};
   socklen_t len = sizeof got;
-  bool is_open = (asked->any.sa_family == AF_INET || asked->any.sa_family == AF_INET6) && !asked->in.sin_port;
+  bool is_open = is_internet(asked) && !asked->in.sin_port;
   out[0] = 0;
   if (is_open && !getsockname(sock, &got.any, &len)) snprintf(out, 16, "%u", ntohs(got.in.sin_port));
 }

@@ -53,7 +53,7 @@ interface Line {
 }
 
 /** Lines of the record: events, programs, command lines, counts. All but refusals are only passed on. */
-const RECORD_LINE = /^\{"(?:e|p|a|c|n|pids|lost)":/;
+const RECORD_LINE = /^\{"(?:e|p|a|c|n|s|pids|lost)":/;
 /** The rule of an event that was refused. A quote inside a name has a backslash before it, so no name looks like this. */
 const REFUSED = /"[pod]",-?[1-9]/;
 

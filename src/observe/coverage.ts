@@ -16,6 +16,8 @@ export interface CoverageInput {
   /** Whether every open comes to the broker, those for reading too. */
   readonly areOpensWatched: boolean;
   readonly network: Network;
+  /** What went wrong in serving the doors to the network. */
+  readonly doorProblems?: readonly string[] | undefined;
   readonly lost: number;
   readonly damagedLines: number;
   readonly overflow: readonly Overflow[];
@@ -44,6 +46,7 @@ function stateSurface(surface: Watched, input: CoverageInput): SurfaceCoverage {
     ...(surface === 'network' && input.network === 'host'
       ? ['datagrams that are sent without connect are not watched']
       : []),
+    ...(surface === 'network' ? (input.doorProblems ?? []) : []),
     ...describeLosses(input),
     ...describeOverflow(surface, input.overflow),
   ];
@@ -82,5 +85,5 @@ function describeOverflow(surface: Watched, overflow: readonly Overflow[]): stri
 function surfaceOf(op: string): Watched {
   if (op === 'read') return 'reads';
   if (op === 'exec') return 'programs';
-  return op === 'connect' || op === 'bind' ? 'network' : 'changes';
+  return op === 'connect' || op === 'bind' || op === 'resolve' ? 'network' : 'changes';
 }

@@ -30,6 +30,7 @@ export const LINE_OPS: readonly LineOp[] = [
   'bind',
   'limit-files',
   'setuid',
+  'resolve',
 ];
 
 const OPS_BY_NAME: ReadonlyMap<unknown, LineOp> = new Map(LINE_OPS.map((op) => [op, op]));
@@ -99,12 +100,24 @@ export interface CommandLine {
   readonly isTruncated: boolean;
 }
 
+/** Which program has a socket that was connected to a door, or to what leads to one. */
+export interface SocketLine {
+  readonly type: 'socket';
+  readonly program: number;
+  /** Its own. */
+  readonly port: number;
+  /** Where to, such as `tcp:127.0.0.1:80`. */
+  readonly address: string;
+  readonly atMs: number;
+}
+
 type Pair = readonly [number, number];
 
 export type Line =
   | EventLine
   | ProgramLine
   | CommandLine
+  | SocketLine
   | { readonly type: 'event-counts' | 'program-counts' | 'pids'; readonly pairs: readonly Pair[] }
   | { readonly type: 'lost'; readonly count: number }
   /** `absent`: something was looked for that is out of sight; told elsewhere, and numbered as events are. */
@@ -137,6 +150,8 @@ function decodeBody(key: string, body: readonly unknown[]): Line | undefined {
       return decodeProgram(body);
     case 'a':
       return decodeCommand(body);
+    case 's':
+      return decodeSocket(body);
     case 'c':
       return body.every(isPair) ? { type: 'event-counts', pairs: body } : undefined;
     case 'n':
@@ -210,6 +225,13 @@ function decodeCommand(body: readonly unknown[]): CommandLine | undefined {
     argv: texts.map(decodeName),
     isTruncated: Boolean(isTruncated),
   };
+}
+
+function decodeSocket(body: readonly unknown[]): SocketLine | undefined {
+  const [program, port, address, atMs] = body;
+  if (body.length !== 4 || !isCount(program) || !isCount(port) || !isCount(atMs)) return undefined;
+  if (!isText(address) || port > 0xffff) return undefined;
+  return { type: 'socket', program, port, address: decodeName(address), atMs };
 }
 
 /** An unsigned number of 32 bits, which all of the helper's are. */

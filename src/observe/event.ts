@@ -20,13 +20,17 @@ export type FileOp =
   | 'utimes'
   | 'xattr';
 
-export type NetworkOp = 'connect' | 'bind';
+export type NetworkOp =
+  | 'connect'
+  | 'bind'
+  /** A name was asked for, at the door for names. */
+  | 'resolve';
 
 /** Who refused, when the sandbox did; absent when nothing of ours was in the way. */
 export interface Decision {
   /** The rule as a person reads it, such as `policy.yaml:6:5 fs.deny: ~/.ssh`; null when nothing allows the attempt. */
   readonly rule: string | null;
-  readonly layer: 'broker' | 'kernel' | 'git-guard' | 'limit';
+  readonly layer: 'broker' | 'kernel' | 'git-guard' | 'limit' | 'egress';
 }
 
 interface Attempt {
@@ -76,13 +80,36 @@ export interface ExecEvent extends Attempt {
 export interface NetworkEvent extends Attempt {
   readonly kind: 'network';
   readonly op: NetworkOp;
-  /** `tcp`, `udp`, `unix` or another family by its number. */
+  /** `tcp`, `udp`, `unix` or another family by its number; `dns` of a name that was asked for. */
   readonly family: string;
-  /** An address, or the path of a socket. */
+  /** A name where the connection went through a door, an address, or the path of a socket. */
   readonly host: string;
   readonly port?: number | undefined;
   /** Of a bind to port 0: what the kernel chose. */
   readonly chosenPort?: number | undefined;
+}
+
+/** Of a connection at a door, where nothing says whose it was. */
+export const UNKNOWN_PROGRAM = 0xffff_ffff;
+
+/** All connections to one endpoint through the doors. None of it is the same in the next run. */
+export interface ConnectionTotals {
+  /** `tcp:example.org:443` */
+  readonly endpoint: string;
+  readonly count: number;
+  readonly refused: number;
+  /** Bytes to and from it. */
+  readonly sent: number;
+  readonly received: number;
+  /** Of all of them, one after another. */
+  readonly durationMs: number;
+  /** What was dialled; the first few. */
+  readonly addresses: readonly string[];
+  readonly doors: readonly string[];
+  /** Rules that allowed or refused it; the first few. */
+  readonly rules: readonly string[];
+  /** What else is to be said; the first few. */
+  readonly notes: readonly string[];
 }
 
 export interface EnvironmentEvent {

@@ -7,8 +7,10 @@ import {
   type Line,
   type ProgramLine,
 } from './decode-line.ts';
+import type { EgressLog } from '../egress/egress.ts';
+import type { DoorSite, EgressRecorder } from './egress-recorder.ts';
 import { EventStore } from './event-store.ts';
-import type { Event, LimitEvent, Overflow, Program } from './event.ts';
+import type { ConnectionTotals, Event, LimitEvent, Overflow, Program } from './event.ts';
 import { EventMaker } from './make-event.ts';
 import { ProgramTable } from './program-table.ts';
 
@@ -39,6 +41,8 @@ export interface Recording {
   readonly images: ReadonlyMap<number, ImageState>;
   readonly pids: readonly { readonly first: number; readonly last: number }[];
   readonly overflow: readonly Overflow[];
+  /** Through the doors, by endpoint. */
+  readonly connections: readonly ConnectionTotals[];
   /** Events that the helper saw and could not write down. */
   readonly lost: number;
   /** Lines that could not be understood. */
@@ -56,6 +60,7 @@ export class Recorder {
   readonly #limits = new Map<string, LimitEvent>();
   /** Programs not shown yet: their command line follows. */
   readonly #unshown = new Set<number>();
+  #egress: EgressRecorder | undefined;
   #rest = '';
   #isSkipping = false;
   /** Numbers that are no event's, and how many there may be. */
@@ -80,6 +85,17 @@ export class Recorder {
     return { filesWritten, endpoints, refused, programs: this.#programs.count };
   }
 
+  /** For a run with doors to the network, before it starts; what they tell is part of the record. */
+  openEgress(site: DoorSite, Egress: typeof EgressRecorder): EgressLog {
+    this.#egress = new Egress({
+      ...site,
+      numberOutcome: (outcome) => this.#maker.numberOutcome(outcome),
+      numberRule: (rule) => this.#maker.numberRule(rule),
+      emit: (line) => this.#keepEvent(line),
+    });
+    return this.#egress;
+  }
+
   /** The next piece of the stream, a character for each byte; it may end anywhere. */
   feed(chunk: string): void {
     const before = this.counters;
@@ -89,6 +105,7 @@ export class Recorder {
       this.#takeLine(text.slice(start, end));
       start = end + 1;
     }
+    this.#egress?.endFeed();
     this.#rest = text.slice(start);
     if (this.#rest.length > MAX_LINE_LENGTH) {
       if (!this.#isSkipping) this.#damagedLines += 1;
@@ -104,6 +121,7 @@ export class Recorder {
   finish(): Recording {
     if (this.#rest !== '') this.#takeLine(this.#rest);
     this.#rest = '';
+    const connections = this.#egress?.finish() ?? [];
     for (const id of this.#unshown) this.#show(id);
     const events: Event[] = [];
     this.#store.drain((stored) => events.push(this.#maker.make(stored)));
@@ -119,6 +137,7 @@ export class Recorder {
       images: this.#programs.images,
       pids: this.#pids,
       overflow,
+      connections,
       lost: this.#lost,
       damagedLines: this.#damagedLines + Math.max(0, this.#unknownIds - this.#absent),
     };
@@ -148,6 +167,9 @@ export class Recorder {
         this.#show(line.program);
         return isKnown || this.#programs.isFull;
       }
+      case 'socket':
+        this.#egress?.noteSocket(line);
+        return true;
       case 'event-counts':
         for (const [id, count] of line.pairs)
           if (!this.#store.setCount(id, count)) this.#unknownIds += 1;
@@ -172,6 +194,13 @@ export class Recorder {
   }
 
   #takeEvent(raw: EventLine): void {
+    const line = this.#egress ? this.#egress.read(raw) : raw;
+    // Its number may be counted, and is no event's.
+    if (line) this.#keepEvent(line);
+    else this.#absent += 1;
+  }
+
+  #keepEvent(raw: EventLine): void {
     this.#show(raw.program);
     const line = {
       ...raw,

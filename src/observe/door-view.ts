@@ -1,0 +1,69 @@
+import { DOORS, type NameTable } from '../egress/egress.ts';
+import { formatIp, type IpRange, isInRange, parseIp, parseRange } from '../policy/ip-address.ts';
+import type { EventLine } from './decode-line.ts';
+import { parseAddress } from './make-event.ts';
+
+export interface DoorViewOptions {
+  /** Addresses that lead to a door, in CIDR form. */
+  readonly ranges: readonly string[];
+  readonly names: NameTable;
+  /** The number of the rule that says: nothing allows it. */
+  readonly nothingAllows: number;
+}
+
+const EINTR = 4;
+const EAGAIN = 11;
+const ENETUNREACH = 101;
+const EISCONN = 106;
+const EALREADY = 114;
+const EINPROGRESS = 115;
+/** On its way, or there already. */
+const UNDER_WAY: ReadonlySet<number> = new Set([0, EINTR, EAGAIN, EISCONN, EALREADY, EINPROGRESS]);
+
+/** `tcp:10.1.2.3:80` in one form, however the address was written; undefined when there is no address in it. */
+export function toEndpoint(family: string, host: string, port: number): string | undefined {
+  const address = parseIp(host);
+  if (!address) return undefined;
+  const text = formatIp(address);
+  return `${family}:${text.includes(':') ? `[${text}]` : text}:${port}`;
+}
+
+/**
+ * What the helper sees is how a program comes to a door. What it wanted there the door says itself, by name, so that of
+ * the helper's lines only those are kept that tell more.
+ */
+export class DoorView {
+  readonly #ranges: readonly IpRange[];
+  readonly #names: NameTable;
+  readonly #nothingAllows: number;
+  readonly #doors: ReadonlySet<string>;
+
+  constructor({ ranges, names, nothingAllows }: DoorViewOptions) {
+    this.#ranges = ranges.flatMap((range) => parseRange(range) ?? []);
+    this.#names = names;
+    this.#nothingAllows = nothingAllows;
+    const { proxy, dns } = DOORS;
+    this.#doors = new Set([
+      `tcp:${proxy.address}:${proxy.port}`,
+      `tcp:${dns.address}:${dns.port}`,
+      `udp:${dns.address}:${dns.port}`,
+    ]);
+  }
+
+  /** The line as a person is to read it; undefined when a door tells the same. */
+  read(line: EventLine): EventLine | undefined {
+    const { family, host, port } = parseAddress(line.path);
+    if (line.op !== 'connect' || port === undefined) return line;
+    const address = family === 'tcp' || family === 'udp' ? parseIp(host) : undefined;
+    if (!address) return line;
+    const isUnderWay = UNDER_WAY.has(line.errno);
+    if (isUnderWay && this.#doors.has(toEndpoint(family, host, port) ?? '')) return undefined;
+    const isLed = this.#ranges.some((range) => isInRange(range, address));
+    // Connecting a datagram socket sends nothing: resolvers do so to sort addresses. And nothing is carried.
+    if (isLed && isUnderWay) return undefined;
+    const name = this.#names.nameOf(formatIp(address));
+    const path = name === undefined ? line.path : `${family}:${name}:${port}`;
+    const isOurs = line.errno === ENETUNREACH && line.rule === 0;
+    return { ...line, path, ...(isOurs && { rule: this.#nothingAllows }) };
+  }
+}

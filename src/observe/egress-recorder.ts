@@ -1,0 +1,190 @@
+import {
+  type ConnectionFact,
+  DOORS,
+  type EgressLog,
+  type NameTable,
+  type QuestionFact,
+  type Verdict,
+} from '../egress/egress.ts';
+import { ConnectionTable } from './connection-table.ts';
+import type { EventLine, SocketLine } from './decode-line.ts';
+import { DoorView, toEndpoint } from './door-view.ts';
+import { type ConnectionTotals, UNKNOWN_PROGRAM } from './event.ts';
+import { parseAddress } from './make-event.ts';
+import { SocketTable } from './socket-table.ts';
+
+/** What a run with doors tells the record beforehand. */
+export interface DoorSite {
+  /** Addresses inside that lead to a door, in CIDR form; none where the broker itself connects. */
+  readonly ranges: readonly string[];
+  readonly names: NameTable;
+  /** From the start of the record on, as the helper's times. */
+  readonly nowMs: () => number;
+}
+
+export interface EgressRecorderOptions extends DoorSite {
+  readonly numberOutcome: (outcome: string) => number;
+  readonly numberRule: (rule: string | null) => number;
+  readonly emit: (line: EventLine) => void;
+}
+
+interface Waiting {
+  readonly line: EventLine;
+  /** Sockets that it may have come from, the likeliest first. */
+  readonly keys: readonly string[];
+  /** How many pieces of the helper's stream had come. */
+  readonly feeds: number;
+}
+
+const MAX_WAITING = 4096;
+/** The helper writes when its buffer is due: what it knew before a fact is there in the second piece after it. */
+const FEEDS_TO_WAIT = 2;
+const MAX_BROKERED = 4096;
+const MAX_NAME_LENGTH = 512;
+
+const PROXY = `tcp:${DOORS.proxy.address}:${DOORS.proxy.port}`;
+const DNS = `${DOORS.dns.address}:${DOORS.dns.port}`;
+
+/**
+ * Brings together what the doors know (the name, how it was decided, how it ended) and what the helper knows (which
+ * program it was).
+ */
+export class EgressRecorder implements EgressLog {
+  readonly #options: EgressRecorderOptions;
+  readonly #view: DoorView | undefined;
+  readonly #sockets = new SocketTable();
+  readonly #connections = new ConnectionTable();
+  readonly #brokered = new Map<string, number>();
+  #waiting: Waiting[] = [];
+  #feeds = 0;
+
+  constructor(options: EgressRecorderOptions) {
+    this.#options = options;
+    const { ranges, names } = options;
+    const nothingAllows = options.numberRule(null);
+    this.#view = ranges.length > 0 ? new DoorView({ ranges, names, nothingAllows }) : undefined;
+  }
+
+  question(fact: QuestionFact): void {
+    const { peerPort, verdict } = fact;
+    const at = this.#options.nowMs();
+    const keys = [`udp:${DNS} ${peerPort}`, `udp ${peerPort}`, `tcp:${DNS} ${peerPort}`];
+    const outcome = verdict.isAllowed ? nameAnswer(fact.answer) : 'EACCES';
+    const line = this.#makeLine(`dns:${spellName(fact.name)}`, outcome, verdict, at);
+    this.#wait({ ...line, op: 'resolve' }, peerPort === undefined ? [] : keys);
+  }
+
+  connection(fact: ConnectionFact): void {
+    const { door, destination, verdict } = fact;
+    const { protocol, name, address = '', port } = destination;
+    const endpoint =
+      name === undefined
+        ? (toEndpoint(protocol, address, port) ?? `${protocol}:${spellName(address)}:${port}`)
+        : `${protocol}:${spellName(name)}:${port}`;
+    this.#connections.add(endpoint, fact);
+    const outcome = verdict.isAllowed && fact.outcome !== 'refused' ? fact.outcome : 'EACCES';
+    const at = Math.max(0, Math.round(this.#options.nowMs() - fact.durationMs));
+    const line = this.#makeLine(endpoint, outcome, verdict, at);
+    // The helper tells the rest, since it has connected; the rule it does not know.
+    if (door === 'broker') this.#noteBrokered(endpoint, line.rule);
+    else this.#wait(line, this.#keysOf(fact));
+  }
+
+  /** A line of the helper; undefined when a door tells the same. */
+  read(line: EventLine): EventLine | undefined {
+    if (line.op === 'bind' && line.errno === 0 && line.path.startsWith('udp:'))
+      this.#sockets.note({ ...line, key: `udp ${line.target}` });
+    const rule = line.op === 'connect' && line.rule !== 0 ? this.#brokered.get(line.path) : undefined;
+    if (rule !== undefined) return { ...line, rule };
+    return this.#view ? this.#view.read(line) : line;
+  }
+
+  noteSocket({ program, port, address, atMs }: SocketLine): void {
+    const { family, host, port: to } = parseAddress(address);
+    const endpoint = to === undefined ? undefined : toEndpoint(family, host, to);
+    if (endpoint !== undefined)
+      this.#sockets.note({ key: `${endpoint} ${port}`, program, atMs });
+  }
+
+  /** A piece of the helper's stream has been read. */
+  endFeed(): void {
+    this.#feeds += 1;
+    this.#release((one) => this.#feeds - one.feeds >= FEEDS_TO_WAIT);
+  }
+
+  finish(): ConnectionTotals[] {
+    this.#release(() => true);
+    return this.#connections.list();
+  }
+
+  #makeLine(path: string, outcome: string, verdict: Verdict, atMs: number): EventLine {
+    const { numberOutcome, numberRule } = this.#options;
+    const isRefused = outcome === 'EACCES' && !verdict.isAllowed;
+    return {
+      type: 'event',
+      id: 0,
+      program: UNKNOWN_PROGRAM,
+      op: 'connect',
+      path,
+      requested: '',
+      errno: numberOutcome(outcome),
+      basis: 'performed',
+      rule: isRefused ? numberRule(verdict.rule) : 0,
+      target: '',
+      isDirectory: false,
+      isReplacing: false,
+      isKernel: false,
+      state: '',
+      atMs,
+    };
+  }
+
+  #keysOf({ door, destination, peerPort }: ConnectionFact): string[] {
+    if (peerPort === undefined) return [];
+    if (door !== 'transparent') return [`${PROXY} ${peerPort}`];
+    const { protocol, name, port } = destination;
+    const address = destination.address ?? this.#options.names.addressOf(name ?? '');
+    const endpoint = address === undefined ? undefined : toEndpoint(protocol, address, port);
+    return endpoint === undefined ? [] : [`${endpoint} ${peerPort}`];
+  }
+
+  #noteBrokered(endpoint: string, rule: number): void {
+    if (rule === 0) this.#brokered.delete(endpoint);
+    else if (this.#brokered.size < MAX_BROKERED) this.#brokered.set(endpoint, rule);
+  }
+
+  #wait(line: EventLine, keys: readonly string[]): void {
+    this.#waiting.push({ line, keys, feeds: this.#feeds });
+    if (this.#waiting.length <= MAX_WAITING) return;
+    let more = MAX_WAITING / 2;
+    this.#release(() => more-- > 0);
+  }
+
+  #release(isDue: (one: Waiting) => boolean): void {
+    if (this.#waiting.length === 0) return;
+    const kept: Waiting[] = [];
+    for (const one of this.#waiting) {
+      if (isDue(one)) this.#options.emit({ ...one.line, program: this.#findProgram(one) });
+      else kept.push(one);
+    }
+    this.#waiting = kept;
+  }
+
+  #findProgram({ keys, line }: Waiting): number {
+    const key = keys.find((one) => this.#sockets.has(one));
+    return key === undefined ? UNKNOWN_PROGRAM : this.#sockets.find(key, line.atMs);
+  }
+}
+
+/** As resolvers name these to programs. */
+function nameAnswer(answer: string): string {
+  if (answer === 'NOERROR') return 'ok';
+  return answer === 'NXDOMAIN' ? 'ENOTFOUND' : `E${answer}`;
+}
+
+/** What stands in no name of a host is spelled out, so that no name looks like something else. */
+function spellName(name: string): string {
+  return name
+    .slice(0, MAX_NAME_LENGTH)
+    .replaceAll(/[^\w.*-]/g, (odd) => `%${odd.charCodeAt(0).toString(16).padStart(2, '0')}`);
+}
