@@ -135,7 +135,7 @@ function describeHidden({ run }: Evidence): string[] {
   ];
 }
 
-function describeNetwork({ entries, network }: Evidence): string[] {
+function describeNetwork({ entries, network, run }: Evidence): string[] {
   const rows = Object.entries(entries.network).flatMap(([endpoint, ops]) =>
     Object.entries(ops).flatMap(([op, outcomes]) =>
       Object.entries(outcomes).map(([outcome, programs]) => [
@@ -147,13 +147,36 @@ function describeNetwork({ entries, network }: Evidence): string[] {
     ),
   );
   const { shown, more } = firstOf(rows, MAX_ROWS);
-  const lines = [`The run had ${describeNetworkKind(network)}.`];
+  const hasDoors =
+    Object.keys(run.connections ?? {}).length > 0 ||
+    Object.keys(entries.network).some((endpoint) => endpoint.startsWith('dns:'));
+  const lines = [`The run had ${describeNetworkKind(network, hasDoors)}.`];
   if (shown.length > 0) lines.push('', ...table(['Attempt', 'Endpoint', 'Outcome', 'By'], shown));
   if (more > 0) lines.push('', `… and ${plural(more, 'more endpoint')}`);
+  lines.push(...describeTraffic(run.connections ?? {}));
   return lines;
 }
 
-function describeNetworkKind(network: string): string {
+function describeTraffic(connections: Evidence['run']['connections']): string[] {
+  const { shown, more } = firstOf(Object.entries(connections), MAX_ROWS);
+  if (shown.length === 0) return [];
+  const rows = shown.map(([endpoint, one]) => [
+    code(endpoint),
+    String(one.count),
+    String(one.refused),
+    String(one.bytes_sent),
+    String(one.bytes_received),
+    one.addresses.map(code).join(', '),
+    one.rules.map(code).join(', '),
+  ]);
+  const heads = ['Endpoint', 'Times', 'Refused', 'Bytes out', 'Bytes in', 'Dialled', 'Rule'];
+  const rest = more > 0 ? ['', `… and ${plural(more, 'more endpoint')}`] : [];
+  return ['', ...table(heads, rows), ...rest];
+}
+
+function describeNetworkKind(network: string, hasDoors: boolean): string {
+  if (network === 'private' && hasDoors)
+    return 'a loopback of its own, and doors to what the policy allows';
   if (network === 'private') return 'a loopback of its own and no other network';
   if (network === 'host') return "the host's network";
   return network === 'none' ? 'no network' : code(network);

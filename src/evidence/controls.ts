@@ -14,10 +14,12 @@ export type ControlsInput = Pick<
   | 'coverage'
 >;
 
-/** Operations that change nothing. */
-const QUIET_OPS: ReadonlySet<string> = new Set(['read', 'exec', 'connect', 'bind']);
+const NETWORK_OPS: readonly string[] = ['connect', 'bind', 'resolve'];
 
-const LOOPBACK = /^\w+:(?:127\.|\[::1\]|\[::ffff:127\.)/;
+/** Operations that change nothing. */
+const QUIET_OPS: ReadonlySet<string> = new Set(['read', 'exec', ...NETWORK_OPS]);
+
+const LOOPBACK = /^\w+:(?:127(?:\.\d{1,3}){3}(?=:|$)|\[::1\]|\[::ffff:127\.)/;
 
 /** The three questions that a reviewer asks first: what got out, what was written, what will run later. */
 export function makeControls(input: ControlsInput): Controls {
@@ -29,7 +31,7 @@ export function makeControls(input: ControlsInput): Controls {
       reasons: explainEgress(input),
       isOpen: input.network === 'host',
       used: listConnections(input.entries),
-      refusals: refusals.filter(({ op }) => op === 'connect' || op === 'bind'),
+      refusals: refusals.filter(({ op }) => NETWORK_OPS.includes(op)),
       coverage: coverage.network.status,
     }),
     writes: judge(input, {

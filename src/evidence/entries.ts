@@ -4,7 +4,7 @@ import type { CanonicalLine } from './normalise/canonical-line.ts';
 import { OperationTable } from './operation-table.ts';
 import { sortUnique, toRecord } from './sorting.ts';
 
-const NETWORK_OPS: ReadonlySet<string> = new Set(['connect', 'bind']);
+const NETWORK_OPS: ReadonlySet<string> = new Set(['connect', 'bind', 'resolve']);
 const LINK_OPS: ReadonlySet<string> = new Set(['rename', 'link', 'symlink']);
 
 export interface EntriesInput {

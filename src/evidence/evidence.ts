@@ -32,7 +32,7 @@ export interface Link {
 export interface Entries {
   /** By path. A rename and a hard link stand at both ends: `rename` and `rename-target`. */
   readonly files: Readonly<Record<string, Operations>>;
-  /** By endpoint, such as `tcp:127.0.0.1:80` or `unix:${TMPDIR}/s`. */
+  /** By endpoint, such as `tcp:example.org:443`, `tcp:127.0.0.1:80`, `dns:example.org` or `unix:${TMPDIR}/s`. */
   readonly network: Readonly<Record<string, Operations>>;
   /** By image. */
   readonly processes: Readonly<Record<string, ProcessEntry>>;
@@ -162,12 +162,30 @@ export interface RunFacts {
     readonly count: number;
     readonly digest: string;
   }[];
+  /** Through the doors to the network, by endpoint; the first few. */
+  readonly connections: Readonly<Record<string, RunConnection>>;
   /** Refused attempts as they were made; the first few. */
   readonly refusals: readonly RunRefusal[];
   /** What was looked for and not found, since the sandbox keeps it out of sight. */
   readonly hidden: readonly string[];
   /** What a policy has to grant for a run like this one. */
   readonly needs: Needs;
+}
+
+export interface RunConnection {
+  readonly count: number;
+  readonly refused: number;
+  readonly bytes_sent: number;
+  readonly bytes_received: number;
+  /** Of all connections, one after another. */
+  readonly duration_ms: number;
+  /** What was dialled. */
+  readonly addresses: readonly string[];
+  /** `http`, `socks`, `transparent` or `broker`. */
+  readonly doors: readonly string[];
+  /** Rules that allowed it or refused it. */
+  readonly rules: readonly string[];
+  readonly notes: readonly string[];
 }
 
 export interface RunRefusal {

@@ -2,7 +2,7 @@ import type { Event, Program } from '../observe/event.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type RefusedOp, suggestAllow } from '../policy/suggest-flag.ts';
 import type { Changes, ChangeSet } from './changes.ts';
-import type { RunFacts, RunRefusal } from './evidence.ts';
+import type { RunConnection, RunFacts, RunRefusal } from './evidence.ts';
 import { findNeeds } from './needs.ts';
 import type { Normalised } from './normalise/normalise.ts';
 import type { RunId } from './run-id.ts';
@@ -53,6 +53,7 @@ export function makeRunFacts(input: RunFactsInput): RunFacts {
       record.overflow.map(({ op, directory, count, digest }) => ({ op, directory, count, digest })),
       (fold) => Object.values(fold),
     ),
+    connections: listConnections(record),
     refusals: listRunRefusals(input),
     hidden: [...new Set(record.hidden)].sort(),
     needs: findNeeds({ ...record, pathOf }),
@@ -133,6 +134,21 @@ function listCommands(
   return toRecord(lines, (commands) => sortUnique(commands, (command) => command));
 }
 
+function listConnections({ egress }: RunRecord): Record<string, RunConnection> {
+  const byEndpoint = new Map((egress?.connections ?? []).map((one) => [one.endpoint, one]));
+  return toRecord(byEndpoint, (one) => ({
+    count: one.count,
+    refused: one.refused,
+    bytes_sent: one.sent,
+    bytes_received: one.received,
+    duration_ms: one.durationMs,
+    addresses: one.addresses,
+    doors: one.doors,
+    rules: one.rules,
+    notes: one.notes,
+  }));
+}
+
 function listRunRefusals({ record, policy }: RunFactsInput): RunRefusal[] {
   const refusals: RunRefusal[] = [];
   for (const event of record.events) {
@@ -155,8 +171,9 @@ function listRunRefusals({ record, policy }: RunFactsInput): RunRefusal[] {
 function makeHint(
   event: Attempt,
   policy: Pick<Policy, 'fs'>,
-  { variables }: RunRecord,
+  { variables, egress }: RunRecord,
 ): string | null {
+  if (event.decision?.layer === 'egress') return makeEgressHint(event, egress);
   const asked = toRefused(event);
   if (!asked || event.decision?.layer === 'git-guard' || event.decision?.layer === 'limit')
     return null;
@@ -166,6 +183,15 @@ function makeHint(
   return refusedBy
     ? `take out ${refusedBy.origin.key}: ${refusedBy.origin.text} to allow it`
     : null;
+}
+
+function makeEgressHint(event: Attempt, egress: RunRecord['egress']): string | null {
+  const subject = subjectOf(event, (path) => path);
+  const told = egress?.hints.get(subject);
+  if (told !== undefined) return `allow it with ${told}`;
+  // Of an address that has no way to a door; a rule that refuses it would win over the flag.
+  if (event.decision?.rule !== null || !/^tcp:[^a-z]/.test(subject)) return null;
+  return `allow it with --allow-net ${subject.slice(4)}`;
 }
 
 function toRefused(event: Attempt): { op: RefusedOp; path: string } | undefined {

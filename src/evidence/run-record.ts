@@ -1,4 +1,11 @@
-import type { Coverage, Event, ObserveLevel, Overflow, Program } from '../observe/event.ts';
+import type {
+  Coverage,
+  EgressTotals,
+  Event,
+  ObserveLevel,
+  Overflow,
+  Program,
+} from '../observe/event.ts';
 import type { Variables } from '../policy/policy.ts';
 
 export type { Overflow } from '../observe/event.ts';
@@ -44,6 +51,8 @@ export interface RunRecord {
   readonly environment: { readonly passed: readonly string[]; readonly removed: readonly string[] };
   /** Distinct events that were folded into their directories, since there were too many. */
   readonly overflow: readonly Overflow[];
+  /** Of a run with doors to the network. */
+  readonly egress?: EgressTotals | undefined;
 }
 
 export interface RunEnd {

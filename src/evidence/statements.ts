@@ -7,7 +7,7 @@ type StatementsInput = Pick<
   'changes' | 'coverage' | 'entries' | 'refusals' | 'level'
 >;
 
-const QUIET_OPS: ReadonlySet<string> = new Set(['read', 'exec', 'connect', 'bind']);
+const QUIET_OPS: ReadonlySet<string> = new Set(['read', 'exec', 'connect', 'bind', 'resolve']);
 
 /** What did not happen. Said only of what was watched completely: where nobody looked, nothing can be said. */
 export function makeStatements(input: StatementsInput): string[] {

@@ -37,7 +37,7 @@ function needsOf(event: FileEvent): Need[] {
 }
 
 /** Loopback is the run's own network whatever the policy says. */
-const LOOPBACK = /^(?:127\.|::1$|0\.0\.0\.0$|::$)/;
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|0\.0\.0\.0|::)$/;
 
 /** What happened in a run that was refused nothing, judged by the engine that plans the ones that are. */
 export function findViolations(input: ViolationInput): Violation[] {

@@ -9,7 +9,7 @@ import {
 import { ConnectionTable } from './connection-table.ts';
 import type { EventLine, SocketLine } from './decode-line.ts';
 import { DoorView, toEndpoint } from './door-view.ts';
-import { type ConnectionTotals, UNKNOWN_PROGRAM } from './event.ts';
+import { type EgressTotals, UNKNOWN_PROGRAM } from './event.ts';
 import { parseAddress } from './make-event.ts';
 import { SocketTable } from './socket-table.ts';
 
@@ -40,6 +40,7 @@ const MAX_WAITING = 4096;
 /** The helper writes when its buffer is due: what it knew before a fact is there in the second piece after it. */
 const FEEDS_TO_WAIT = 2;
 const MAX_BROKERED = 4096;
+const MAX_HINTS = 1000;
 const MAX_NAME_LENGTH = 512;
 
 const PROXY = `tcp:${DOORS.proxy.address}:${DOORS.proxy.port}`;
@@ -55,6 +56,7 @@ export class EgressRecorder implements EgressLog {
   readonly #sockets = new SocketTable();
   readonly #connections = new ConnectionTable();
   readonly #brokered = new Map<string, number>();
+  readonly #hints = new Map<string, string>();
   #waiting: Waiting[] = [];
   #feeds = 0;
 
@@ -94,7 +96,8 @@ export class EgressRecorder implements EgressLog {
   read(line: EventLine): EventLine | undefined {
     if (line.op === 'bind' && line.errno === 0 && line.path.startsWith('udp:'))
       this.#sockets.note({ ...line, key: `udp ${line.target}` });
-    const rule = line.op === 'connect' && line.rule !== 0 ? this.#brokered.get(line.path) : undefined;
+    const rule =
+      line.op === 'connect' && line.rule !== 0 ? this.#brokered.get(line.path) : undefined;
     if (rule !== undefined) return { ...line, rule };
     return this.#view ? this.#view.read(line) : line;
   }
@@ -102,8 +105,7 @@ export class EgressRecorder implements EgressLog {
   noteSocket({ program, port, address, atMs }: SocketLine): void {
     const { family, host, port: to } = parseAddress(address);
     const endpoint = to === undefined ? undefined : toEndpoint(family, host, to);
-    if (endpoint !== undefined)
-      this.#sockets.note({ key: `${endpoint} ${port}`, program, atMs });
+    if (endpoint !== undefined) this.#sockets.note({ key: `${endpoint} ${port}`, program, atMs });
   }
 
   /** A piece of the helper's stream has been read. */
@@ -112,14 +114,16 @@ export class EgressRecorder implements EgressLog {
     this.#release((one) => this.#feeds - one.feeds >= FEEDS_TO_WAIT);
   }
 
-  finish(): ConnectionTotals[] {
+  finish(): EgressTotals {
     this.#release(() => true);
-    return this.#connections.list();
+    return { connections: this.#connections.list(), hints: this.#hints };
   }
 
   #makeLine(path: string, outcome: string, verdict: Verdict, atMs: number): EventLine {
     const { numberOutcome, numberRule } = this.#options;
     const isRefused = outcome === 'EACCES' && !verdict.isAllowed;
+    if (isRefused && verdict.hint !== undefined && this.#hints.size < MAX_HINTS)
+      this.#hints.set(path, verdict.hint);
     return {
       type: 'event',
       id: 0,

@@ -112,6 +112,13 @@ export interface ConnectionTotals {
   readonly notes: readonly string[];
 }
 
+/** What a run's doors tell beside events. */
+export interface EgressTotals {
+  readonly connections: readonly ConnectionTotals[];
+  /** By endpoint: the flag that would have allowed what was refused; the first few. */
+  readonly hints: ReadonlyMap<string, string>;
+}
+
 export interface EnvironmentEvent {
   readonly kind: 'environment';
   readonly op: 'passed' | 'removed';

@@ -1,4 +1,4 @@
-import type { Event, Program } from './event.ts';
+import { type Event, type Program, UNKNOWN_PROGRAM } from './event.ts';
 
 /** A line of `--json`: an event with the program that did it, or a program. Keys come in a fixed order. */
 export function toJsonEvent(
@@ -55,6 +55,7 @@ function describeAttempt(
 }
 
 function nameProgram(id: number, program: Program | undefined): Record<string, unknown> {
+  if (id === UNKNOWN_PROGRAM) return { image: 'unknown' };
   return dropUndefined({ id, image: program?.image });
 }
 

@@ -116,7 +116,10 @@ export function parseAddress(address: string): Pick<NetworkEvent, 'family' | 'ho
   if (colon < 0) return { family: address, host: '' };
   const family = address.slice(0, colon);
   const rest = address.slice(colon + 1);
-  const inet = family === 'unix' || family === 'dns' ? null : /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(rest);
+  const inet =
+    family === 'unix' || family === 'dns'
+      ? null
+      : /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(rest);
   if (!inet) return { family, host: rest };
   return { family, host: inet[1] ?? inet[2] ?? '', port: Number(inet[3]) };
 }

@@ -10,7 +10,7 @@ import {
 import type { EgressLog } from '../egress/egress.ts';
 import type { DoorSite, EgressRecorder } from './egress-recorder.ts';
 import { EventStore } from './event-store.ts';
-import type { ConnectionTotals, Event, LimitEvent, Overflow, Program } from './event.ts';
+import type { EgressTotals, Event, LimitEvent, Overflow, Program } from './event.ts';
 import { EventMaker } from './make-event.ts';
 import { ProgramTable } from './program-table.ts';
 
@@ -41,8 +41,8 @@ export interface Recording {
   readonly images: ReadonlyMap<number, ImageState>;
   readonly pids: readonly { readonly first: number; readonly last: number }[];
   readonly overflow: readonly Overflow[];
-  /** Through the doors, by endpoint. */
-  readonly connections: readonly ConnectionTotals[];
+  /** Of a run with doors to the network. */
+  readonly egress?: EgressTotals | undefined;
   /** Events that the helper saw and could not write down. */
   readonly lost: number;
   /** Lines that could not be understood. */
@@ -121,7 +121,7 @@ export class Recorder {
   finish(): Recording {
     if (this.#rest !== '') this.#takeLine(this.#rest);
     this.#rest = '';
-    const connections = this.#egress?.finish() ?? [];
+    const egress = this.#egress?.finish();
     for (const id of this.#unshown) this.#show(id);
     const events: Event[] = [];
     this.#store.drain((stored) => events.push(this.#maker.make(stored)));
@@ -137,7 +137,7 @@ export class Recorder {
       images: this.#programs.images,
       pids: this.#pids,
       overflow,
-      connections,
+      egress,
       lost: this.#lost,
       damagedLines: this.#damagedLines + Math.max(0, this.#unknownIds - this.#absent),
     };

@@ -1,4 +1,5 @@
 import { AssayError } from '../../core/errors.ts';
+import type { EgressLog, NameTable } from '../../egress/egress.ts';
 import { findViolations, type Violation } from '../../evidence/violations.ts';
 import type { GeneralRun } from '../../evidence/general-run.ts';
 import type { RunRecord } from '../../evidence/run-record.ts';
@@ -113,6 +114,10 @@ export class RecordedRun {
         await examine?.(result);
       },
     };
+  }
+
+  async openEgress(names: NameTable): Promise<EgressLog> {
+    return this.#session.openEgress(names);
   }
 
   usePlan(plan: Plan): void {

@@ -1,5 +1,6 @@
 import { sha256Hex } from '../../core/digest.ts';
 import { redactArgv } from '../../core/redact.ts';
+import type { EgressLog, NameTable } from '../../egress/egress.ts';
 import type { RunRecord } from '../../evidence/run-record.ts';
 import { findHidden, type RecordRequest, type RunResult } from '../../launch/run.ts';
 import type { Counters } from '../../observe/counters.ts';
@@ -34,6 +35,7 @@ type Observed = Pick<
   | 'coverage'
   | 'pids'
   | 'overflow'
+  | 'egress'
   | 'finalStates'
   | 'movedContents'
   | 'hidden'
@@ -81,6 +83,14 @@ export class RecordSession {
     };
   }
 
+  /** Where the doors of the run say what they did; `names` are those that addresses inside stand for. */
+  async openEgress(names: NameTable): Promise<EgressLog> {
+    const { EgressRecorder } = await import('../../observe/egress-recorder.ts');
+    const ranges = this.#plan?.doors?.ranges ?? [];
+    const nowMs = (): number => Date.now() - this.#launchedMs;
+    return this.#recorder.openEgress({ ranges, names, nowMs }, EgressRecorder);
+  }
+
   get counters(): Counters {
     return this.#recorder.counters;
   }
@@ -124,11 +134,12 @@ export class RecordSession {
     this.#tellStart(); // a run that nobody watches has no lines of its own
     const { launch, layers, network } = result.plan;
     const recording = this.#recorder.finish();
-    const { events, pids, overflow, lost, damagedLines } = recording;
+    const { events, pids, overflow, egress, lost, damagedLines } = recording;
     this.#observed = {
       events,
       pids,
       overflow,
+      egress,
       programs: addDigests(recording, launch),
       finalStates: readFinalStates(events, launch),
       movedContents: readMovedContents(events, launch),
@@ -141,6 +152,7 @@ export class RecordSession {
             : (layers.find(({ layer }) => layer === 'broker')?.reason ?? 'left out'),
         areOpensWatched: launch.filter?.notify?.opens === 'all',
         network,
+        doorProblems: result.doorProblems,
         lost,
         damagedLines: damagedLines + result.damagedLines,
         overflow,

@@ -1,5 +1,6 @@
 import type { SurfaceCoverage } from '../../observe/event.ts';
 import type { EffectivePolicy } from '../../policy/effective-policy.ts';
+import { LOOPBACK } from '../../plan/network.ts';
 import { listChanged } from '../controls.ts';
 import type { EvidenceContent } from '../evidence.ts';
 import { boundList } from './bounded-list.ts';
@@ -36,6 +37,12 @@ export interface CodingAgentPack {
   readonly non_claims: readonly string[];
 }
 
+/** The scope knows no single hosts: where the policy opens a door, the network is allowed. */
+function isNetworkAllowed({ network }: EvidenceContent, { net }: EffectivePolicy): boolean {
+  const isDoor = net.some(({ effect, text }) => effect === 'allow' && !LOOPBACK.has(text));
+  return network === 'host' || (network === 'private' && isDoor);
+}
+
 /** A list that is cut short covers its surface in part only. */
 export function makeCodingAgentPack(
   content: EvidenceContent,
@@ -49,7 +56,7 @@ export function makeCodingAgentPack(
     declared_scope: {
       allowed_files: boundList(listWritable(policy)).shown,
       allowed_commands: content.command.slice(0, 1),
-      network: content.network === 'host' ? 'allowed' : 'denied',
+      network: isNetworkAllowed(content, policy) ? 'allowed' : 'denied',
       allowed_mcp_tools: [],
       // Nobody is asked whether the scope is right.
       authorized: false,

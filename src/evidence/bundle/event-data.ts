@@ -73,8 +73,8 @@ export interface DegradedData {
 
 /**
  * What every fact of a run has: see CanonicalLine. The run id can be computed from these again. Events of the network
- * have no more: `op` is `connect` or `bind`, `path` the endpoint, such as `tcp:127.0.0.1:80`. Nor have limits, with the
- * name in `path`, and what was folded: `op` is `overflow ` and the operation, `digest` that of the names.
+ * have no more: `op` is `connect`, `bind` or `resolve`, `path` the endpoint, such as `tcp:example.org:443`,
+ * `tcp:127.0.0.1:80` or `dns:example.org`. Nor have limits, with the name in `path`, and what was folded: `op` is `overflow ` and the operation, `digest` that of the names.
  */
 export interface LineData {
   readonly op: string;

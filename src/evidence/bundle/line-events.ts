@@ -16,6 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   run: EVENT_TYPES.exec,
   connect: EVENT_TYPES.net,
   bind: EVENT_TYPES.net,
+  resolve: EVENT_TYPES.net,
   limit: EVENT_TYPES.limit,
 };
 

@@ -1,6 +1,6 @@
-/** The other end of a connection, as it stands in a line: `tcp:127.0.0.1:80`, `tcp:[::1]:80`, `unix:${TMPDIR}/s`. */
+/** The other end of a connection, as it stands in a line: `tcp:127.0.0.1:80`, `tcp:example.org:80`, `dns:example.org`, `unix:${TMPDIR}/s`. */
 export interface Endpoint {
-  /** `tcp`, `udp`, `unix`, another family by its number, or empty where only a host was written down. */
+  /** `tcp`, `udp`, `dns` of a name that was asked for, `unix`, another family by its number, or empty where only a host was written down. */
   readonly family: string;
   readonly host: string;
   /** Absent when it is not a number: a port that the kernel chose stands as `${PORT}`. */
@@ -8,8 +8,8 @@ export interface Endpoint {
 }
 
 export function parseEndpoint(text: string): Endpoint {
-  const [, family = '', rest = ''] = /^(?:(tcp|udp|unix|\d+):)?(.*)$/s.exec(text) ?? [];
-  if (family === 'unix') return { family, host: rest };
+  const [, family = '', rest = ''] = /^(?:(tcp|udp|dns|unix|\d+):)?(.*)$/s.exec(text) ?? [];
+  if (family === 'unix' || family === 'dns') return { family, host: rest };
   const parts = /^(?:\[([^\]]*)\]|([^:]*))(?::(.*))?$/s.exec(rest);
   // An address of version 6 without brackets has no port.
   const host = parts?.[1] ?? parts?.[2] ?? rest;

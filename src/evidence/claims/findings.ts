@@ -31,7 +31,14 @@ const LOCAL_FAILURES: ReadonlySet<string> = new Set([
 const FAILURE = /^E[A-Z0-9]+$/;
 
 /** Operations on files that change nothing. */
-const QUIET_OPS: ReadonlySet<string> = new Set(['read', 'exec', 'run', 'connect', 'bind']);
+const QUIET_OPS: ReadonlySet<string> = new Set([
+  'read',
+  'exec',
+  'run',
+  'connect',
+  'bind',
+  'resolve',
+]);
 /** Before the operation, where many of them are told as one. */
 const FOLDED = /^overflow /;
 /** Only these have a path as their target. */

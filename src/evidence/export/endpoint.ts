@@ -1,4 +1,4 @@
-/** `tcp:127.0.0.1:80`, `udp:[::1]:53`, `unix:${TMPDIR}/s`; the older format has a bare host, with a port or without. */
+/** `tcp:127.0.0.1:80`, `udp:[::1]:53`, `dns:example.org`, `unix:${TMPDIR}/s`; the older format has a bare host, with a port or without. */
 export interface Endpoint {
   /** Empty when it is not known. */
   readonly protocol: string;
@@ -8,12 +8,12 @@ export interface Endpoint {
   readonly port?: number;
 }
 
-const WITH_PROTOCOL = /^(tcp|udp|unix|[0-9]+):(.*)$/s;
+const WITH_PROTOCOL = /^(tcp|udp|dns|unix|[0-9]+):(.*)$/s;
 const WITH_PORT = /^(?:\[([^\]]*)\]|([^:]*)):([0-9]{1,5}|\$\{PORT\})$/s;
 
 export function parseEndpoint(text: string): Endpoint {
   const [, protocol = '', rest = text] = WITH_PROTOCOL.exec(text) ?? [];
-  if (protocol === 'unix') return { protocol, host: rest };
+  if (protocol === 'unix' || protocol === 'dns') return { protocol, host: rest };
   const [, bracketed, plain, port] = WITH_PORT.exec(rest) ?? [];
   const host = bracketed ?? plain ?? rest;
   return /^[0-9]+$/.test(port ?? '') ? { protocol, host, port: Number(port) } : { protocol, host };

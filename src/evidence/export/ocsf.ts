@@ -33,6 +33,8 @@ const FILE_ACTIVITIES: Readonly<Record<string, number>> = {
 const CHANGE_ACTIVITIES = { created: 1, modified: 3, removed: 4, attributes: 6 } as const;
 const FILE_TYPES: Readonly<Record<string, number>> = { create: 1, mkdir: 2, rmdir: 2, symlink: 7 };
 const FOLDER = 2;
+/** What is named by them is a host. The older format has no protocol. */
+const HOST_PROTOCOLS: ReadonlySet<string> = new Set(['', 'tcp', 'udp', 'dns']);
 const PROTOCOL_NUMBERS: Readonly<Record<string, number>> = { tcp: 6, udp: 17 };
 
 function toOcsf(event: BundleEvent, manifest: BundleManifest): OcsfPart {
@@ -170,7 +172,11 @@ function makeNetworkRecord(fact: LineData, event: BundleEvent, manifest: BundleM
   const isBind = op === 'bind';
   const isRefused = fact.refused_by !== undefined && outcome !== 'ok';
   const endpoint = {
-    ...(isAddress(host) ? { ip: host } : protocol === '' ? { hostname: host } : { name: host }),
+    ...(isAddress(host)
+      ? { ip: host }
+      : HOST_PROTOCOLS.has(protocol)
+        ? { hostname: host }
+        : { name: host }),
     ...(port !== undefined && { port }),
   };
   const number = PROTOCOL_NUMBERS[protocol];
@@ -180,7 +186,15 @@ function makeNetworkRecord(fact: LineData, event: BundleEvent, manifest: BundleM
       event,
       manifest,
       class: 'network',
-      activity: isRefused ? 5 : outcome !== 'ok' && outcome.startsWith('E') ? 4 : isBind ? 7 : 1,
+      activity: isRefused
+        ? 5
+        : outcome !== 'ok' && outcome.startsWith('E')
+          ? 4
+          : isBind
+            ? 7
+            : op === 'resolve'
+              ? 6
+              : 1,
       message: `${op} ${path}`,
       outcome,
     },

@@ -1,6 +1,6 @@
 import type { BundleEvent, BundleManifest } from '../bundle/bundle.ts';
 import { type Fact, toFact } from '../bundle/facts.ts';
-import { parseEndpoint } from './endpoint.ts';
+import { isAddress, parseEndpoint } from './endpoint.ts';
 import type { EventSource } from './event-source.ts';
 import { fileNameOf } from './file-name.ts';
 import { toJsonLine } from './json-line.ts';
@@ -227,13 +227,20 @@ function listLineAttributes(fact: LineFact): Record<string, AttributeValue> {
     return {
       ...base,
       'assay.endpoint': path,
-      'network.transport': protocol === '' ? undefined : protocol === 'unix' ? 'unix' : protocol,
-      [`network.${side}.address`]: host,
+      'network.transport': protocol === '' || protocol === 'dns' ? undefined : protocol,
+      ...nameHost(protocol, host, side),
       [`network.${side}.port`]: port,
     };
   }
   if (fact.kind === 'program') return { ...base, 'process.executable.path': path };
   return { ...base, [fact.kind === 'limit' ? 'assay.limit' : 'file.path']: path };
+}
+
+/** The address of a peer is never a name. */
+function nameHost(protocol: string, host: string, side: string): Record<string, string> {
+  if (protocol === 'dns') return { 'dns.question.name': host };
+  const isName = (protocol === 'tcp' || protocol === 'udp') && !isAddress(host);
+  return { [isName ? 'server.address' : `network.${side}.address`]: host };
 }
 
 function* inBatches(items: Iterable<object>): Iterable<object[]> {

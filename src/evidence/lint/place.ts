@@ -44,7 +44,7 @@ export function pathInHome(path: string): string | undefined {
 }
 
 const LOOPBACK =
-  /^(?:\w+:)?(?:127\.|0\.0\.0\.0(?::|$)|localhost(?::|$)|\[(?:::1|::|::ffff:127\.[^\]]*)\]|::1$)/;
+  /^(?:\w+:)?(?:127(?:\.\d{1,3}){3}(?=:|$)|0\.0\.0\.0(?::|$)|localhost(?::|$)|\[(?:::1|::|::ffff:127\.[^\]]*)\]|::1$)/;
 
 /** The run's own loopback, or that of the host where it has the network of the host. */
 export function isLoopbackEndpoint(endpoint: string): boolean {

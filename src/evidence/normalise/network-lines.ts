@@ -4,7 +4,7 @@ import type { Names } from './names.ts';
 
 /** Linux hands out these when a program leaves the choice to it (ip_local_port_range). */
 const EPHEMERAL = { first: 32_768, last: 60_999 };
-const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
+const LOOPBACK = /^(?:(?:::ffff:)?127(?:\.\d{1,3}){3}|::1)$/;
 
 interface BindEvent extends NetworkEvent {
   /** What the kernel chose, where the program left the choice to it. */

@@ -182,7 +182,7 @@ function makeMadeTest(births: Births, names: Names): (path: string, form: string
 function nameRefusal(decision: Decision | undefined, places: Places): string | undefined {
   if (decision === undefined) return undefined;
   const rule = places.replaceInText(decision.rule ?? '').replace(/^\S+:\d+:\d+ /, '');
-  const isPolicy = decision.layer === 'broker' || decision.layer === 'kernel';
+  const isPolicy = ['broker', 'kernel', 'egress'].includes(decision.layer);
   return isPolicy ? rule : `${decision.layer}: ${rule}`;
 }
 

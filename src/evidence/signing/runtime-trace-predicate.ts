@@ -3,6 +3,7 @@ import type { BundleEvent, BundleManifest } from '../bundle/bundle.ts';
 import { EVENT_TYPES, type LineData } from '../bundle/event-data.ts';
 import type { Fact } from '../bundle/facts.ts';
 import { parseEndpoint } from '../claims/endpoint.ts';
+import { isAddress } from '../export/endpoint.ts';
 
 /** Vetted by in-toto: spec/predicates/runtime-trace.md of its attestation repository. */
 export const RUNTIME_TRACE_TYPE = 'https://in-toto.io/attestation/runtime-trace/v0.1';
@@ -105,8 +106,9 @@ function describeProgram(line: LineData, data: unknown): Record<string, unknown>
 function describeConnection(line: LineData): Record<string, unknown> {
   const { family, host, port } = parseEndpoint(line.path);
   const isInternet = family === 'tcp' || family === 'udp';
+  const named = isAddress(host) ? { ip: host } : { host };
   return {
-    ...(isInternet ? { ip: host, protocol: family } : { endpoint: line.path }),
+    ...(isInternet ? { ...named, protocol: family } : { endpoint: line.path }),
     ...(port !== undefined && { port }),
     ...describeAttempt(line),
     invokingProcess: { image: line.program },

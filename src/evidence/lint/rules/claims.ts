@@ -166,7 +166,7 @@ class ClaimCheck implements Check {
 }
 
 function surfaceOf(op: string): string {
-  if (op === 'connect' || op === 'bind') return 'network';
+  if (op === 'connect' || op === 'bind' || op === 'resolve') return 'network';
   if (op === 'run' || op === 'exec') return 'programs';
   return op === 'read' || op === 'access' ? 'reads' : 'changes';
 }

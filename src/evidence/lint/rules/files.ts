@@ -107,7 +107,7 @@ class FileCheck implements Check {
     }
     if (fact.kind !== 'file' && fact.kind !== 'folded') return;
     const op = fact.kind === 'folded' ? fact.op.replace(/^overflow /, '') : fact.op;
-    if (op === 'connect' || op === 'bind') return;
+    if (op === 'connect' || op === 'bind' || op === 'resolve') return;
     const { path, target, program, refused_by: refusedBy } = fact;
     // The older format does not say how it ended: it records what happened.
     const outcome = !this.#isSandbox && fact.outcome === 'unknown' ? 'ok' : fact.outcome;

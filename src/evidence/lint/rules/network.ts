@@ -34,7 +34,7 @@ class NetworkCheck implements Check {
     }
     if (fact.kind !== 'network' && fact.kind !== 'folded') return;
     const op = fact.op.replace(/^overflow /, '');
-    if (op !== 'connect' && op !== 'bind') return;
+    if (op !== 'connect' && op !== 'bind' && op !== 'resolve') return;
     const { path: endpoint, outcome, program, refused_by: refusedBy } = fact;
     const by = program === 'unknown' ? op : `${op} by ${program}`;
     const occurrence = { place: endpoint, op, subject: endpoint, at };
