@@ -49,6 +49,8 @@ export class RecordSession {
   #launchedMs = this.#startedMs;
   #endedMs = 0;
   #hasStarted = false;
+  #hasEgress = false;
+  readonly #held: string[] = [];
   #plan: Plan | undefined;
   #observed: Observed | undefined;
 
@@ -77,7 +79,9 @@ export class RecordSession {
       recording: this.#input.level,
       onRecord: (lines) => {
         this.#tellStart();
-        this.#recorder.feed(lines);
+        // Until the doors are served nobody knows the names that addresses stand for.
+        if (this.#plan?.doors && !this.#hasEgress) this.#held.push(lines);
+        else this.#recorder.feed(lines);
       },
       examine: async (result) => this.#examine(result),
     };
@@ -88,7 +92,14 @@ export class RecordSession {
     const { EgressRecorder } = await import('../../observe/egress-recorder.ts');
     const ranges = this.#plan?.doors?.ranges ?? [];
     const nowMs = (): number => Date.now() - this.#launchedMs;
-    return this.#recorder.openEgress({ ranges, names, nowMs }, EgressRecorder);
+    const log = this.#recorder.openEgress({ ranges, names, nowMs }, EgressRecorder);
+    this.#hasEgress = true;
+    this.#feedHeld();
+    return log;
+  }
+
+  #feedHeld(): void {
+    for (const lines of this.#held.splice(0)) this.#recorder.feed(lines);
   }
 
   get counters(): Counters {
@@ -133,6 +144,7 @@ export class RecordSession {
     this.#endedMs = Date.now();
     this.#tellStart(); // a run that nobody watches has no lines of its own
     const { launch, layers, network } = result.plan;
+    this.#feedHeld(); // of doors that were never served
     const recording = this.#recorder.finish();
     const { events, pids, overflow, egress, lost, damagedLines } = recording;
     this.#observed = {
