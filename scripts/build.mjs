@@ -208,10 +208,10 @@ function writeCodeCaches() {
   for (const [filename, script] of scripts)
     if (!existsSync(filename + '.cache')) writeFileSync(filename + '.cache', script.createCachedData());
 });`;
-  for (const [flags, ...command] of [
-    [[], 'true'],
-    [['--policy', policy], 'true'],
-    [['--policy', doors], 'sleep', '0.3'],
+  for (const { flags, command } of [
+    { flags: [], command: ['true'] },
+    { flags: ['--policy', policy], command: ['true'] },
+    { flags: ['--policy', doors], command: ['sleep', '0.3'] },
   ]) {
     const args = JSON.stringify(['assay', 'sandbox', ...flags, '--', ...command]);
     const program = `process.argv.splice(1, 9, ...${args});${makeLoader(JSON.stringify(dist), save)}`;
