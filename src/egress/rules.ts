@@ -1,9 +1,10 @@
 import { type Host, parseHost } from '../policy/host.ts';
 import { parseIp } from '../policy/ip-address.ts';
 import { type Judgement, judgeAddress, judgeHost, judgeName } from '../policy/net-judge.ts';
-import { type CompiledRule, compileNetRules, type NetRules } from '../policy/net-rules.ts';
+import { type CompiledRule, compileNetRule, type NetRules } from '../policy/net-rules.ts';
 import { formatEntry, matchesTarget } from '../policy/net-target.ts';
 import type { InjectRule, NetRule, Policy } from '../policy/policy.ts';
+import { listSpecialRanges } from '../policy/special-ranges.ts';
 import type { Destination, EgressRules, Verdict } from './egress.ts';
 import { decideHttp, findHttpRules } from './http-rules.ts';
 
@@ -44,6 +45,7 @@ class RuleSet implements LiveRules {
   #compiled: NetRules;
   readonly #inject: readonly { rule: InjectRule; compiled: CompiledRule[] }[];
   readonly #clock: RuleClock;
+  readonly #special = listSpecialRanges();
   readonly #listeners: (() => void)[] = [];
   #cancel: (() => void) | undefined;
 
@@ -159,10 +161,10 @@ class RuleSet implements LiveRules {
 
   /** A rule for the loopback inside opens no door. */
   #compile(): NetRules {
-    const { rules, special } = compileNetRules(this.#net);
     const isDoor = ({ rule, isOwnLoopback }: CompiledRule): boolean =>
       rule.effect === 'deny' || !isOwnLoopback;
-    return { rules: rules.filter(isDoor), special };
+    const rules = this.#net.map(compileNetRule).filter(isDoor);
+    return { rules, special: this.#special };
   }
 
   #replace(net: readonly NetRule[]): void {

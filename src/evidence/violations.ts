@@ -1,5 +1,5 @@
 import type { Event, FileEvent, Program } from '../observe/event.ts';
-import { decideNet } from '../policy/decide-net.ts';
+import { makeNetDecider } from '../policy/decide-net.ts';
 import { decide } from '../policy/decide.ts';
 import { parseHost } from '../policy/host.ts';
 import type { FsRight, FsRule, NetRule, Policy, Variables } from '../policy/policy.ts';
@@ -45,6 +45,7 @@ export function findViolations(input: ViolationInput): Violation[] {
   const found = new Map<string, Violation>();
   const add = (violation: Violation): void =>
     void found.set(`${violation.op}\0${violation.path}`, violation);
+  const decideNet = makeNetDecider(policy);
   const judge = ({ op, right, path }: Need): void => {
     if (isPrivate(path, variables)) return;
     const { outcome, rule } = decide(policy, { op: right, path, tmpdir: variables.tmpdir });
@@ -66,7 +67,7 @@ export function findViolations(input: ViolationInput): Violation[] {
     } else if (op === 'connect' && (family === 'tcp' || family === 'udp') && !LOOPBACK.test(host)) {
       const parsed = parseHost(host);
       if ('problem' in parsed) continue;
-      const { outcome, rule } = decideNet(policy, { host: parsed, port });
+      const { outcome, rule } = decideNet({ host: parsed, port });
       if (outcome === 'deny') add({ op, path: `${host}:${port}`, rule });
     }
   }

@@ -1,5 +1,5 @@
 import { type IpRange, isWithin, parseRange, toIpBytes } from '../policy/ip-address.ts';
-import { type CompiledRule, compileNetRules } from '../policy/net-rules.ts';
+import { type CompiledRule, compileNetRule } from '../policy/net-rules.ts';
 import type { PortRange } from '../policy/net-target.ts';
 import type { NetRule } from '../policy/policy.ts';
 
@@ -23,8 +23,9 @@ interface Routed {
  * reached is decided at the door. Names have a range of their own and are not in it, nor is the loopback inside.
  */
 export function listRoutedRanges(net: readonly NetRule[]): RoutedRange[] {
-  const all = compileNetRules(net)
-    .rules.flatMap(toRouted)
+  const all = net
+    .map(compileNetRule)
+    .flatMap(toRouted)
     .sort((a, b) => a.range.bits - b.range.bits || a.range.prefix - b.range.prefix);
   const kept: Routed[] = [];
   for (const one of all) if (!kept.some((other) => holds(other, one))) kept.push(one);
@@ -38,10 +39,12 @@ export function listRoutedRanges(net: readonly NetRule[]): RoutedRange[] {
 
 /** Whether the run needs any door: an entry besides loopback inside and the host's network as a whole. */
 export function needsDoors(net: readonly NetRule[]): boolean {
-  return compileNetRules(net).rules.some(
-    ({ rule, isOwnLoopback, targets }) =>
-      rule.effect === 'allow' && !isOwnLoopback && targets.length > 0,
-  );
+  return net
+    .map(compileNetRule)
+    .some(
+      ({ rule, isOwnLoopback, targets }) =>
+        rule.effect === 'allow' && !isOwnLoopback && targets.length > 0,
+    );
 }
 
 function toRouted({ rule, targets, isOwnLoopback }: CompiledRule): Routed[] {

@@ -1,7 +1,7 @@
 import type { Decision } from './decide.ts';
 import type { Host } from './host.ts';
 import { judgeHost } from './net-judge.ts';
-import { compileNetRules } from './net-rules.ts';
+import { compileNetRules, type NetRules } from './net-rules.ts';
 import { matchesTarget } from './net-target.ts';
 import type { NetRule, Policy } from './policy.ts';
 
@@ -22,8 +22,17 @@ export interface NetDecision extends Decision<NetRule> {
  * Deny beats allow, but for a deny of everything (`0.0.0.0/0`, `::/0`, `*`): that one states the default, which
  * would be the same without it, so that allow lists can be written next to it.
  */
-export function decideNet(policy: Pick<Policy, 'net'>, { host, port }: NetQuery): NetDecision {
-  const compiled = compileNetRules(policy.net);
+export function decideNet(policy: Pick<Policy, 'net'>, query: NetQuery): NetDecision {
+  return makeNetDecider(policy)(query);
+}
+
+/** For many questions about one policy. */
+export function makeNetDecider({ net }: Pick<Policy, 'net'>): (query: NetQuery) => NetDecision {
+  const compiled = compileNetRules(net);
+  return (query) => decideCompiled(compiled, query);
+}
+
+function decideCompiled(compiled: NetRules, { host, port }: NetQuery): NetDecision {
   const judged = judgeHost(compiled, host, port);
   const own = compiled.rules.find(
     ({ isOwnLoopback, rule, targets }) =>

@@ -70,15 +70,19 @@ export function judgeAddress(
       targets.some((target) => isCatchAll(target) && matches(address)(target)),
   );
   if (whole) return { isAllowed: true, by: whole };
-  if (!isResolved && !allowed) return refuseByDefault(rules, host, matches(address));
-  let by = allowed;
-  for (const face of faces) {
-    if (isResolved && face === address && isWellKnownNat64(face)) continue;
-    const special = judgeSpecial({ rules, special: ranges }, { face, address, port });
-    if (!special.isAllowed) return special;
-    by = face === address ? (special.by ?? by) : by;
+  const judged = faces
+    .filter((face) => !(isResolved && face === address && isWellKnownNat64(face)))
+    .map((face) => judgeSpecial({ rules, special: ranges }, { face, address, port }));
+  const refused = judged.filter((one) => !one.isAllowed);
+  const last = refused.at(-1);
+  if (!last) {
+    const by = judged[0]?.by ?? allowed;
+    if (isResolved || allowed) return { isAllowed: true, by };
+    return refuseByDefault(rules, host, matches(address));
   }
-  return { isAllowed: true, by };
+  // One more rule has to be enough, or none is named: not for what is inside an address that is not allowed either.
+  const isInside = !isResolved && !allowed && last !== judged[0];
+  return refused.length > 1 || isInside ? { ...last, wanted: undefined } : last;
 }
 
 /** Addresses that are not of the internet are open only where a rule means them: itself, its range or its set. */

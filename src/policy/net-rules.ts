@@ -23,7 +23,7 @@ export function compileNetRules(net: readonly NetRule[]): NetRules {
   return { rules: net.map(compileNetRule), special: listSpecialRanges() };
 }
 
-function compileNetRule(rule: NetRule): CompiledRule {
+export function compileNetRule(rule: NetRule): CompiledRule {
   const target = parseNetTarget(rule.text);
   if ('problem' in target) return { rule, targets: [], isOwnLoopback: false };
   return { rule, targets: expandTarget(target, rule), isOwnLoopback: isOwnLoopback(target) };

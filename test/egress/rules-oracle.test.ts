@@ -103,6 +103,46 @@ describe('decide()', () => {
   });
 });
 
+describe('the hint', () => {
+  it('is a flag that is enough, or is not there', () => {
+    const entries = fc.constantFrom(
+      '*:443',
+      'private',
+      '10.0.0.0/8',
+      '0.0.0.0/1',
+      '64:ff9b::/96',
+      'a.org',
+    );
+    const rules = fc.array(fc.tuple(effects, entries), { maxLength: 3 });
+    const v4 = fc.constantFrom(...INSIDE, '8.8.8.8', '93.184.216.34');
+    const address = fc.oneof(
+      v4,
+      fc.tuple(v4, fc.constantFrom(...ENCODINGS)).map(([text, [, to]]) => encode(text, to)),
+      fc.ipV6(),
+    );
+    const destination = fc.constantFrom<Destination | undefined>(undefined, {
+      protocol: 'tcp',
+      name: 'a.org',
+      port: 443,
+    });
+    fc.assert(
+      fc.property(rules, address, destination, (net, text, named) => {
+        const asked = named ?? { protocol: 'tcp' as const, address: text, port: 443 };
+        const own = net.map(([effect, entry]) => rule(effect, entry));
+        const { isAllowed, hint } = makeRules(own).decideAddress(asked, text);
+        if (isAllowed) expect(hint).toBeUndefined();
+        if (hint === undefined) return;
+        const flag = rule('allow', hint.replace('--allow-net ', ''));
+        const after = makeRules([...own, flag]).decideAddress(asked, text);
+        // A name needs a rule of its own first.
+        if (asked.name === undefined || hint !== '--allow-net a.org:443')
+          expect([text, hint, after.isAllowed]).toEqual([text, hint, true]);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});
+
 /** IPv4 written in every way that ends at it. */
 const ENCODINGS: readonly [string, (high: string, low: string) => string][] = [
   ['as it is', (high, low) => `::ffff:${high}:${low}`],
