@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { parseHost } from '../policy/host.ts';
 import type { Destination, EgressRules, Verdict } from './egress.ts';
 
-/** Every address of a name, as the host sees it; rejects with an errno such as ENOTFOUND. */
+/** Every address of a name, as the host sees it; rejects with an errno such as ENOTFOUND, or with a refusal. */
 export type Lookup = (name: string) => Promise<readonly string[]>;
 
 export interface DialLimits {
@@ -38,6 +38,7 @@ export async function lookupOnHost(name: string): Promise<readonly string[]> {
 export class Dialer {
   readonly #rules: EgressRules;
   readonly #lookup: Lookup;
+  readonly #doubt: ((name: string) => void) | undefined;
   readonly #limits: DialLimits;
   /** Questions under way: a thousand connections to one name ask once. */
   readonly #asked = new Map<string, Promise<readonly string[]>>();
@@ -46,10 +47,13 @@ export class Dialer {
   constructor(options: {
     readonly rules: EgressRules;
     readonly lookup: Lookup;
+    /** Told of a name that could not be reached at any of its addresses. */
+    readonly doubt?: ((name: string) => void) | undefined;
     readonly limits: DialLimits;
   }) {
     this.#rules = options.rules;
     this.#lookup = options.lookup;
+    this.#doubt = options.doubt;
     this.#limits = options.limits;
   }
 
@@ -63,7 +67,8 @@ export class Dialer {
       if (!Array.isArray(found)) return { errno: found as string };
       return await this.#connect(destination, found as string[], end);
     } catch (error) {
-      return { errno: readErrno(error) };
+      const { refusal } = error as { refusal?: Verdict };
+      return refusal ? { refusal } : { errno: readErrno(error) };
     } finally {
       end.close();
       this.#pending--;
@@ -101,7 +106,10 @@ export class Dialer {
       attemptMs: this.#limits.attemptMs,
       end,
     });
-    if (typeof won === 'string') return { errno: won };
+    if (typeof won === 'string') {
+      if (destination.name !== undefined) this.#doubt?.(destination.name);
+      return { errno: won };
+    }
     // The rules may have changed meanwhile.
     const verdict = this.#rules.decideAddress(destination, won.address);
     if (verdict.isAllowed) return { ...won, verdict };

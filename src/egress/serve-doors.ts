@@ -17,6 +17,7 @@ export interface ServeDoorsOptions {
   readonly names: NameTable;
   readonly log: EgressLog;
   readonly lookup?: Lookup | undefined;
+  readonly doubt?: ((name: string) => void) | undefined;
   readonly interceptor?: Interceptor | undefined;
   readonly limits?: Partial<DoorLimits & DialLimits> | undefined;
   readonly now?: (() => number) | undefined;
@@ -32,12 +33,13 @@ export function serveDoors(
     names,
     log,
     lookup = lookupOnHost,
+    doubt,
     interceptor,
     limits,
     now = Date.now,
   }: ServeDoorsOptions,
 ): DoorService {
-  const dialer = new Dialer({ rules, lookup, limits: { ...DIAL_LIMITS, ...limits } });
+  const dialer = new Dialer({ rules, lookup, doubt, limits: { ...DIAL_LIMITS, ...limits } });
   const connections = new Connections({ rules, log, dialer, now });
   const merged = { ...DOOR_LIMITS, ...limits };
   const context = { rules, names, connections, limits: merged, interceptor };

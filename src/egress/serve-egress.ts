@@ -1,9 +1,9 @@
-import type { Server } from 'node:net';
 import { serveDns } from './dns/serve-dns.ts';
 import type { Doors, DoorService } from './doors.ts';
 import type { EgressLog, NameTable } from './egress.ts';
 import type { Resolver } from './resolver.ts';
 import type { LiveRules } from './rules.ts';
+import { serveDoors } from './serve-doors.ts';
 
 export interface EgressInput {
   readonly rules: LiveRules;
@@ -18,20 +18,30 @@ export interface EgressInput {
 
 /** Everything behind the doors of one run. Owns what it is given. */
 export function serveEgress(doors: Doors, input: EgressInput): DoorService {
+  const { resolver, rules } = input;
   const dns = serveDns(doors, input);
-  for (const server of [doors.proxy, ...doors.transparent]) refuseAll(server);
+  const connections = serveDoors(doors, {
+    ...input,
+    lookup: async (name) => await lookupOrThrow(resolver, name),
+    doubt: (name) => resolver.doubt(name),
+  });
   return {
-    close: () => {
+    close: async () => {
       dns.close();
-      input.resolver.close();
-      input.rules.close();
+      resolver.close();
+      rules.close();
+      await connections.close();
     },
   };
 }
 
-function refuseAll(server: Server): void {
-  server.on('connection', (socket) => {
-    socket.on('error', () => undefined);
-    socket.resetAndDestroy();
-  });
+/** As dialers want it: addresses, or an error with a code or a refusal. */
+async function lookupOrThrow(resolver: Resolver, name: string): Promise<readonly string[]> {
+  const found = await resolver.lookup(name);
+  if (found.kind === 'found') return found.addresses;
+  const failure =
+    found.kind === 'refused'
+      ? { code: 'EACCES', refusal: found.verdict }
+      : { code: found.kind === 'missing' ? 'ENOTFOUND' : found.code };
+  throw Object.assign(new Error(`${name} has no address for us`), failure);
 }

@@ -1,0 +1,54 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Place } from '../../e2e/place.ts';
+import { ASSAY, fixturePath, type Outcome, PYTHON, runBare } from '../../e2e/run-assay.ts';
+
+/** Addresses of the internet, here on the loopback of a namespace that the test makes. */
+export const WEB = '11.1.1.1';
+export const OTHER = '11.2.2.2';
+
+export interface WorldRun {
+  readonly place: Place;
+  readonly flags: readonly string[];
+  readonly command: readonly string[];
+  /** Lines of the host's /etc/hosts. */
+  readonly hosts?: string;
+  /** What its name server knows. */
+  readonly zone?: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface WorldOutcome extends Outcome {
+  /** Names that left the host. */
+  readonly asked: readonly string[];
+}
+
+/** `assay sandbox` on a machine whose internet is WEB and OTHER, with a web server on port 80 and 8080 of each. */
+export async function runInWorld(run: WorldRun): Promise<WorldOutcome> {
+  const { place, flags, command, hosts = '', zone = {} } = run;
+  const log = join(tmpdir(), `assay-world-${process.pid}-${performance.now()}`);
+  const { prefix } = place.person;
+  const world = {
+    addresses: [WEB, OTHER],
+    servers: [WEB, OTHER, '127.0.0.1'].flatMap((address) =>
+      [80, 8080].map((port) => [address, port]),
+    ),
+    hosts,
+    zone,
+    log,
+    command: [...prefix, ASSAY, 'sandbox', ...flags, '--', ...command],
+  };
+  const isRoot = process.getuid?.() === 0;
+  const unshare = ['/usr/bin/unshare', ...(isRoot ? [] : ['-Ur']), '-mn'];
+  const outside = [...unshare, PYTHON, fixturePath('world.py'), JSON.stringify(world)];
+  try {
+    const person = { ...place.person, prefix: [] };
+    const outcome = await runBare({
+      place: Object.create(place, { person: { value: person } }) as Place,
+      command: outside,
+    });
+    return { ...outcome, asked: JSON.parse(readFileSync(log, 'utf8')) as string[] };
+  } finally {
+    rmSync(log, { force: true });
+  }
+}
