@@ -43,7 +43,7 @@ export function makeEgressRules({ policy, clock }: RulesInput): LiveRules {
 class RuleSet implements LiveRules {
   #net: readonly NetRule[];
   #compiled: NetRules;
-  readonly #inject: readonly { rule: InjectRule; compiled: CompiledRule[] }[];
+  readonly #inject: readonly { rule: InjectRule; compiled: CompiledRule }[];
   readonly #clock: RuleClock;
   readonly #special = listSpecialRanges();
   readonly #listeners: (() => void)[] = [];
@@ -55,9 +55,7 @@ class RuleSet implements LiveRules {
     this.#compiled = this.#compile();
     this.#inject = inject.map((rule) => ({
       rule,
-      compiled: [
-        ...compileNetRules([{ effect: 'allow', text: rule.text, origin: rule.origin }]).rules,
-      ],
+      compiled: compileNetRule({ effect: 'allow', text: rule.text, origin: rule.origin }),
     }));
     this.#schedule();
   }
@@ -122,9 +120,7 @@ class RuleSet implements LiveRules {
     if (!host || !this.decide(destination).isAllowed) return [];
     return this.#inject
       .filter(({ compiled }) =>
-        compiled.some(({ targets }) =>
-          targets.some((target) => matchesTarget(target, host, destination.port)),
-        ),
+        compiled.targets.some((target) => matchesTarget(target, host, destination.port)),
       )
       .map(({ rule }) => rule);
   }

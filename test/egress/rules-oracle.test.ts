@@ -65,7 +65,7 @@ describe('decide()', () => {
           expect(makeRules(net.toReversed()).decide(asked).isAllowed).toBe(wanted);
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: 1500 },
     );
   });
 
@@ -98,7 +98,7 @@ describe('decide()', () => {
           );
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: 1500 },
     );
   });
 });
@@ -138,7 +138,7 @@ describe('the hint', () => {
         if (asked.name === undefined || hint !== '--allow-net a.org:443')
           expect([text, hint, after.isAllowed]).toEqual([text, hint, true]);
       }),
-      { numRuns: 5000 },
+      { numRuns: 1500 },
     );
   });
 });
