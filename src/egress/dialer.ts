@@ -1,10 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { parseHost } from '../policy/host.ts';
 import type { Destination, EgressRules, Verdict } from './egress.ts';
+import { judgeAddresses, type Resolver } from './resolver.ts';
 
-/** Every address of a name, as the host sees it; rejects with an errno such as ENOTFOUND, or with a refusal. */
-export type Lookup = (name: string) => Promise<readonly string[]>;
+export type DialResolver = Pick<Resolver, 'lookup' | 'doubt'>;
 
 export interface DialLimits {
   /** Of the whole: looking up and every attempt. */
@@ -12,14 +11,12 @@ export interface DialLimits {
   /** How long one address has before the next one is tried beside it (RFC 8305). */
   readonly attemptMs: number;
   readonly maxPending: number;
-  readonly maxAddresses: number;
 }
 
 export const DIAL_LIMITS: DialLimits = {
   dialMs: 30_000,
   attemptMs: 250,
   maxPending: 2048,
-  maxAddresses: 16,
 };
 
 export type Dialled =
@@ -27,33 +24,20 @@ export type Dialled =
   | { readonly refusal: Verdict }
   | { readonly errno: string };
 
-/** By getaddrinfo(), so that the host's own files and resolver count. */
-export async function lookupOnHost(name: string): Promise<readonly string[]> {
-  const { lookup } = await import('node:dns/promises');
-  const found = await lookup(name, { all: true, verbatim: true });
-  return found.map(({ address }) => address);
-}
-
-/** Resolves a name outside, once, and connects to exactly those addresses that were judged. */
+/** Takes the addresses of a name from the resolver, and connects to exactly those that were judged. */
 export class Dialer {
   readonly #rules: EgressRules;
-  readonly #lookup: Lookup;
-  readonly #doubt: ((name: string) => void) | undefined;
+  readonly #resolver: DialResolver;
   readonly #limits: DialLimits;
-  /** Questions under way: a thousand connections to one name ask once. */
-  readonly #asked = new Map<string, Promise<readonly string[]>>();
   #pending = 0;
 
   constructor(options: {
     readonly rules: EgressRules;
-    readonly lookup: Lookup;
-    /** Told of a name that could not be reached at any of its addresses. */
-    readonly doubt?: ((name: string) => void) | undefined;
+    readonly resolver: DialResolver;
     readonly limits: DialLimits;
   }) {
     this.#rules = options.rules;
-    this.#lookup = options.lookup;
-    this.#doubt = options.doubt;
+    this.#resolver = options.resolver;
     this.#limits = options.limits;
   }
 
@@ -63,43 +47,35 @@ export class Dialer {
     this.#pending++;
     const end = new DialEnd(this.#limits.dialMs, client);
     try {
-      const found = await end.race(this.#resolve(destination));
-      if (!Array.isArray(found)) return { errno: found as string };
-      return await this.#connect(destination, found as string[], end);
-    } catch (error) {
-      const { refusal } = error as { refusal?: Verdict };
-      return refusal ? { refusal } : { errno: readErrno(error) };
+      const found = await this.#resolve(destination, end);
+      if ('addresses' in found) return await this.#connect(destination, found.addresses, end);
+      return found;
     } finally {
       end.close();
       this.#pending--;
     }
   }
 
-  async #resolve({ name, address }: Destination): Promise<readonly string[]> {
-    if (name === undefined) return address === undefined ? [] : [address];
-    const asked = this.#asked.get(name);
-    if (asked) return asked;
-    const asking = this.#lookup(name).finally(() => this.#asked.delete(name));
-    this.#asked.set(name, asking);
-    return asking;
+  async #resolve(
+    { name, address }: Destination,
+    end: DialEnd,
+  ): Promise<{ readonly addresses: readonly string[] } | Exclude<Dialled, { socket: Socket }>> {
+    if (name === undefined) return { addresses: address === undefined ? [] : [address] };
+    const found = await end.race(this.#resolver.lookup(name));
+    if (typeof found === 'string') return { errno: found };
+    if (found.kind === 'found') return found;
+    if (found.kind === 'refused') return { refusal: found.verdict };
+    return { errno: found.kind === 'missing' ? 'ENOTFOUND' : found.code };
   }
 
   async #connect(
     destination: Destination,
-    found: readonly string[],
+    addresses: readonly string[],
     end: DialEnd,
   ): Promise<Dialled> {
-    const judged = found.slice(0, this.#limits.maxAddresses).map((text) => {
-      const { address } = parseHost(text) as { address?: string };
-      const verdict = this.#rules.decideAddress(destination, address ?? text);
-      return { address, verdict };
-    });
-    const allowed = judged.flatMap(({ address, verdict }) =>
-      verdict.isAllowed && address !== undefined ? [address] : [],
-    );
-    const [first] = judged;
-    if (!first) return { errno: 'ENOTFOUND' };
-    if (allowed.length === 0) return { refusal: first.verdict };
+    const { allowed, refusal } = judgeAddresses(this.#rules, destination, addresses);
+    if (refusal) return { refusal };
+    if (allowed.length === 0) return { errno: 'ENOTFOUND' };
     const won = await raceAddresses({
       addresses: interleave(allowed),
       port: destination.port,
@@ -107,7 +83,7 @@ export class Dialer {
       end,
     });
     if (typeof won === 'string') {
-      if (destination.name !== undefined) this.#doubt?.(destination.name);
+      if (destination.name !== undefined) this.#resolver.doubt(destination.name);
       return { errno: won };
     }
     // The rules may have changed meanwhile.

@@ -76,10 +76,10 @@ function guessProtocol(bytes: Buffer, isStrict: boolean): Guess {
   const line = end < 0 ? text : text.slice(0, end);
   if (/[ \t]HTTP\/\d/i.test(line) && end >= 0) return 'http';
   const isText = /^[!-~]+(?:[ \t]+[\t\u0020-\u007e\u0080-\u00ff]*)?\r?$/.test(line);
-  if (isStrict) return isText ? (end >= 0 || text.length >= MAX_LINE ? 'http' : 'wait') : 'other';
   if (end >= 0 || !isText) return 'other';
-  if (bytes.length >= MAX_LINE) return METHOD.test(text) ? 'http' : 'other';
-  return METHOD.test(text) ? 'wait' : 'unsure';
+  const isMethod = METHOD.test(text);
+  if (bytes.length >= MAX_LINE) return isMethod ? 'http' : 'other';
+  return isMethod || isStrict ? 'wait' : 'unsure';
 }
 
 function isOneOf(byte: number | undefined, wanted: number): boolean {

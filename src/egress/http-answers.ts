@@ -38,9 +38,17 @@ export function answerFailure({ name, address, port }: Destination, failure: Fai
     return answer(403, { error: 'refused', host, port, ...said });
   }
   const { errno } = failure;
-  const status = errno === 'ETIMEDOUT' ? 504 : errno === 'EAGAIN' ? 503 : 502;
+  const status = STATUS_BY_ERRNO[errno] ?? 502;
   return answer(status, { error: 'unreachable', host, port, errno });
 }
+
+/** ETIMEOUT and EBUSY are the resolver's. */
+const STATUS_BY_ERRNO: Readonly<Record<string, number>> = {
+  ETIMEDOUT: 504,
+  ETIMEOUT: 504,
+  EAGAIN: 503,
+  EBUSY: 503,
+};
 
 /** As it stands behind `Host:`. */
 export function formatAuthority(host: Host, port: number, defaultPort: number): string {

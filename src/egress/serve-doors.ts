@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net';
 import { ByteReader } from './byte-reader.ts';
 import { Connections } from './connections.ts';
-import { DIAL_LIMITS, Dialer, type DialLimits, type Lookup, lookupOnHost } from './dialer.ts';
+import { DIAL_LIMITS, Dialer, type DialLimits, type DialResolver } from './dialer.ts';
 import { DOOR_LIMITS, type DoorContext, type DoorLimits } from './door-context.ts';
 import type { Doors, DoorService } from './doors.ts';
 import type { EgressLog, EgressRules, NameTable } from './egress.ts';
@@ -16,8 +16,7 @@ export interface ServeDoorsOptions {
   readonly rules: EgressRules;
   readonly names: NameTable;
   readonly log: EgressLog;
-  readonly lookup?: Lookup | undefined;
-  readonly doubt?: ((name: string) => void) | undefined;
+  readonly resolver: DialResolver;
   readonly interceptor?: Interceptor | undefined;
   readonly limits?: Partial<DoorLimits & DialLimits> | undefined;
   readonly now?: (() => number) | undefined;
@@ -28,18 +27,9 @@ type Serve = (context: DoorContext, client: Socket) => Promise<void>;
 /** Serves the doors for TCP. The name server is another's. */
 export function serveDoors(
   { proxy, transparent }: Pick<Doors, 'proxy' | 'transparent'>,
-  {
-    rules,
-    names,
-    log,
-    lookup = lookupOnHost,
-    doubt,
-    interceptor,
-    limits,
-    now = Date.now,
-  }: ServeDoorsOptions,
+  { rules, names, log, resolver, interceptor, limits, now = Date.now }: ServeDoorsOptions,
 ): DoorService {
-  const dialer = new Dialer({ rules, lookup, doubt, limits: { ...DIAL_LIMITS, ...limits } });
+  const dialer = new Dialer({ rules, resolver, limits: { ...DIAL_LIMITS, ...limits } });
   const connections = new Connections({ rules, log, dialer, now });
   const merged = { ...DOOR_LIMITS, ...limits };
   const context = { rules, names, connections, limits: merged, interceptor };

@@ -18,30 +18,14 @@ export interface EgressInput {
 
 /** Everything behind the doors of one run. Owns what it is given. */
 export function serveEgress(doors: Doors, input: EgressInput): DoorService {
-  const { resolver, rules } = input;
   const dns = serveDns(doors, input);
-  const connections = serveDoors(doors, {
-    ...input,
-    lookup: async (name) => await lookupOrThrow(resolver, name),
-    doubt: (name) => resolver.doubt(name),
-  });
+  const connections = serveDoors(doors, input);
   return {
     close: async () => {
       dns.close();
-      resolver.close();
-      rules.close();
       await connections.close();
+      input.resolver.close();
+      input.rules.close();
     },
   };
-}
-
-/** As dialers want it: addresses, or an error with a code or a refusal. */
-async function lookupOrThrow(resolver: Resolver, name: string): Promise<readonly string[]> {
-  const found = await resolver.lookup(name);
-  if (found.kind === 'found') return found.addresses;
-  const failure =
-    found.kind === 'refused'
-      ? { code: 'EACCES', refusal: found.verdict }
-      : { code: found.kind === 'missing' ? 'ENOTFOUND' : found.code };
-  throw Object.assign(new Error(`${name} has no address for us`), failure);
 }

@@ -30,8 +30,8 @@ const BY_ERRNO: Readonly<Record<string, number>> = {
   ENETUNREACH: REPLY.networkUnreachable,
   EHOSTUNREACH: REPLY.hostUnreachable,
   ENOTFOUND: REPLY.hostUnreachable,
-  EAI_AGAIN: REPLY.hostUnreachable,
   ETIMEDOUT: REPLY.timedOut,
+  ETIMEOUT: REPLY.timedOut,
 };
 
 /** SOCKS 5 without a password (RFC 1928); only CONNECT. */

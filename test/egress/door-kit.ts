@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { ConnectionFact, Destination, EgressRules, Verdict } from '../../src/egress/egress.ts';
+import type { Resolution } from '../../src/egress/resolver.ts';
 import { serveDoors, type ServeDoorsOptions } from '../../src/egress/serve-doors.ts';
 
 /** Rules that can be changed from outside: `name:port`, `address:port` and names with any port. */
@@ -82,7 +83,7 @@ export class DoorKit {
         rules: this.rules,
         names: { addressOf: () => undefined, nameOf: (address) => this.names.get(address) },
         log: { question: () => undefined, connection: (fact) => void this.facts.push(fact) },
-        lookup: async (name) => this.#lookup(name),
+        resolver: { lookup: async (name) => this.#lookup(name), doubt: () => undefined },
         ...options,
       },
     );
@@ -124,7 +125,7 @@ export class DoorKit {
     const socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
     this.track(socket);
     const client = new Client(socket);
-    await once(socket, 'connect');
+    await Promise.race([once(socket, 'connect'), once(socket, 'close')]).catch(() => undefined);
     return client;
   }
 
@@ -150,10 +151,9 @@ export class DoorKit {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  #lookup(name: string): readonly string[] {
-    const found = this.hosts.get(name);
-    if (found) return found;
-    throw Object.assign(new Error(`${name} is not known`), { code: 'ENOTFOUND' });
+  #lookup(name: string): Resolution {
+    const addresses = this.hosts.get(name);
+    return addresses ? { kind: 'found', addresses } : { kind: 'missing' };
   }
 }
 
