@@ -1,5 +1,12 @@
 import { DOORS, type NameTable } from '../egress/egress.ts';
-import { formatIp, type IpRange, isInRange, parseIp, parseRange } from '../policy/ip-address.ts';
+import {
+  formatIp,
+  type IpAddress,
+  type IpRange,
+  isInRange,
+  parseIp,
+  parseRange,
+} from '../policy/ip-address.ts';
 import type { EventLine } from './decode-line.ts';
 import { parseAddress } from './make-event.ts';
 
@@ -23,9 +30,18 @@ const UNDER_WAY: ReadonlySet<number> = new Set([0, EINTR, EAGAIN, EISCONN, EALRE
 /** `tcp:10.1.2.3:80` in one form, however the address was written; undefined when there is no address in it. */
 export function toEndpoint(family: string, host: string, port: number): string | undefined {
   const address = parseIp(host);
-  if (!address) return undefined;
+  return address && `${family}:${hostOf(address)}:${port}`;
+}
+
+function hostOf(address: IpAddress): string {
   const text = formatIp(address);
-  return `${family}:${text.includes(':') ? `[${text}]` : text}:${port}`;
+  return text.includes(':') ? `[${text}]` : text;
+}
+
+export interface SeenLine {
+  readonly line: EventLine;
+  /** Whether nobody else tells of it, a door does in any case, or one does when it has come so far. */
+  readonly kind: 'own' | 'door' | 'led';
 }
 
 /**
@@ -50,20 +66,22 @@ export class DoorView {
     ]);
   }
 
-  /** The line as a person is to read it; undefined when a door tells the same. */
-  read(line: EventLine): EventLine | undefined {
+  /** The line as a person is to read it. */
+  read(line: EventLine): SeenLine {
     const { family, host, port } = parseAddress(line.path);
-    if (line.op !== 'connect' || port === undefined) return line;
+    if (line.op !== 'connect' || port === undefined) return { line, kind: 'own' };
     const address = family === 'tcp' || family === 'udp' ? parseIp(host) : undefined;
-    if (!address) return line;
+    if (!address) return { line, kind: 'own' };
     const isUnderWay = UNDER_WAY.has(line.errno);
-    if (isUnderWay && this.#doors.has(toEndpoint(family, host, port) ?? '')) return undefined;
+    if (isUnderWay && this.#doors.has(toEndpoint(family, host, port) ?? ''))
+      return { line, kind: 'door' };
     const isLed = this.#ranges.some((range) => isInRange(range, address));
-    // Connecting a datagram socket sends nothing: resolvers do so to sort addresses. And nothing is carried.
-    if (isLed && isUnderWay) return undefined;
     const name = this.#names.nameOf(formatIp(address));
-    const path = name === undefined ? line.path : `${family}:${name}:${port}`;
+    const path = `${family}:${name ?? hostOf(address)}:${port}`;
+    // Connecting a datagram socket sends nothing: resolvers do so to sort addresses. And nothing is carried.
+    if (isLed && isUnderWay)
+      return { line: { ...line, path }, kind: family === 'udp' ? 'door' : 'led' };
     const isOurs = line.errno === ENETUNREACH && line.rule === 0;
-    return { ...line, path, ...(isOurs && { rule: this.#nothingAllows }) };
+    return { line: { ...line, path, ...(isOurs && { rule: this.#nothingAllows }) }, kind: 'own' };
   }
 }

@@ -41,6 +41,8 @@ const MAX_WAITING = 4096;
 const FEEDS_TO_WAIT = 2;
 const MAX_BROKERED = 4096;
 const MAX_HINTS = 1000;
+const MAX_LED = 4096;
+const MAX_TOLD = 1 << 16;
 const MAX_NAME_LENGTH = 512;
 
 const PROXY = `tcp:${DOORS.proxy.address}:${DOORS.proxy.port}`;
@@ -57,6 +59,9 @@ export class EgressRecorder implements EgressLog {
   readonly #connections = new ConnectionTable();
   readonly #brokered = new Map<string, number>();
   readonly #hints = new Map<string, string>();
+  /** Connections that the helper saw go to a door, and endpoints that a door told of. */
+  readonly #led = new Map<string, EventLine>();
+  readonly #told = new Set<string>();
   #waiting: Waiting[] = [];
   #feeds = 0;
 
@@ -84,6 +89,7 @@ export class EgressRecorder implements EgressLog {
         ? (toEndpoint(protocol, address, port) ?? `${protocol}:${spellName(address)}:${port}`)
         : `${protocol}:${spellName(name)}:${port}`;
     this.#connections.add(endpoint, fact);
+    if (this.#told.size < MAX_TOLD) this.#told.add(endpoint);
     const outcome = verdict.isAllowed && fact.outcome !== 'refused' ? fact.outcome : 'EACCES';
     const at = Math.max(0, Math.round(this.#options.nowMs() - fact.durationMs));
     const line = this.#makeLine(endpoint, outcome, verdict, at);
@@ -99,7 +105,10 @@ export class EgressRecorder implements EgressLog {
     const rule =
       line.op === 'connect' && line.rule !== 0 ? this.#brokered.get(line.path) : undefined;
     if (rule !== undefined) return { ...line, rule };
-    return this.#view ? this.#view.read(line) : line;
+    const seen = this.#view?.read(line);
+    if (!seen) return line;
+    if (seen.kind === 'led' && this.#led.size < MAX_LED) this.#led.set(seen.line.path, seen.line);
+    return seen.kind === 'own' ? seen.line : undefined;
   }
 
   noteSocket({ program, port, address, atMs }: SocketLine): void {
@@ -116,6 +125,10 @@ export class EgressRecorder implements EgressLog {
 
   finish(): EgressTotals {
     this.#release(() => true);
+    // It was on its way when the run ended. That it did not arrive nobody can say.
+    const errno = this.#options.numberOutcome('unknown');
+    for (const [path, line] of this.#led)
+      if (!this.#told.has(path)) this.#options.emit({ ...line, id: 0, errno, basis: 'observed' });
     return { connections: this.#connections.list(), hints: this.#hints };
   }
 

@@ -101,6 +101,14 @@ describe('EgressRecorder', () => {
     expect(recording.damagedLines).toBe(0);
   });
 
+  it('keeps what was on its way to a door that never told of it', () => {
+    const { recorder } = open();
+    recorder.feed(eventLine({ op: 'connect', path: 'tcp:198.18.0.7:80', errno: EINPROGRESS }));
+    expect(networkOf(recorder.finish())).toMatchObject([
+      { host: 'example.org', port: 80, outcome: 'unknown', basis: 'observed', program: 1 },
+    ]);
+  });
+
   it('keeps by its name what failed before it came to a door', () => {
     const { recorder } = open();
     recorder.feed(eventLine({ op: 'connect', path: 'tcp:198.18.0.7:80', errno: 13 }));

@@ -1,5 +1,6 @@
 import { AssayError } from '../../core/errors.ts';
 import { toPrintable } from '../../core/printable.ts';
+import type { NameTable } from '../../egress/egress.ts';
 import { guessFacts } from '../../host/guess-facts.ts';
 import type { SetAside } from '../../launch/git-aftermath.ts';
 import { readHostTree } from '../../launch/host-tree.ts';
@@ -274,7 +275,8 @@ async function runInside(
     ...request,
     loadDoors: async () => {
       const { openRunDoors } = await import('../run-doors.ts');
-      doors = await openRunDoors({ policy });
+      const openLog = recorded && (async (names: NameTable) => recorded.openEgress(names));
+      doors = await openRunDoors({ policy, openLog });
       return doors.serve;
     },
     record: recorded ? recorded.request : { recording: chooseLevel(flags) },
