@@ -22,6 +22,7 @@
 #define PROXY_PORT 3128
 #define TRANSPARENT_PORT 3129
 #define DNS_PORT 53
+#define OWN_ADDRESS 0xc613fffe /* 198.19.255.254 */
 #define TABLE "assay"
 #define CHAIN "doors"
 #define BEFORE_ROUTING (-150) /* the priority called mangle */
@@ -60,6 +61,18 @@ static int add_route(int sock, const struct door_range *range, unsigned loopback
   return exchange(sock, &b);
 }
 
+/* An address besides loopback. Without one the C library finds no IPv4 for programs that ask for addresses of the kind that
+   the machine has (AI_ADDRCONFIG). It is of the range for names, and stands for none. */
+static int add_address(int sock, unsigned loopback) {
+  struct message_buffer b = {.len = 0};
+  struct ifaddrmsg head = {.ifa_family = AF_INET, .ifa_prefixlen = 32, .ifa_scope = RT_SCOPE_HOST, .ifa_index = loopback};
+  struct in_addr address = {.s_addr = htonl(OWN_ADDRESS)};
+  begin_message(&b, RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK, &head, sizeof head);
+  put_attribute(&b, IFA_LOCAL, &address, sizeof address);
+  end_message(&b);
+  return exchange(sock, &b);
+}
+
 static void add_routes(const struct plan *plan) {
   unsigned loopback = if_nametoindex("lo");
   int sock = open_netlink(NETLINK_ROUTE);
@@ -69,6 +82,8 @@ static void add_routes(const struct plan *plan) {
     int error = add_route(sock, range, loopback);
     if (error) fail(range->family == AF_INET ? "routes" : "ipv6 routes", error);
   }
+  int error = add_address(sock, loopback);
+  if (error) fail("address", error);
   close(sock);
 }
 

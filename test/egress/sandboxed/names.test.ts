@@ -61,7 +61,7 @@ describeForEachPerson('names inside', (person) => {
   it('are told by getent and python, also those that the host has written down', async () => {
     const script = [
       'getent hosts written.example.net',
-      'getent ahosts web.example.org | head -1',
+      'getent ahostsv4 web.example.org | head -1',
       'getent hosts no.example.com || echo no',
       `${PYTHON} -c 'import socket; print(socket.gethostbyname("api.example.net"))'`,
       `${PYTHON} -c 'import socket; print(socket.getfqdn("198.18.0.1"))'`,
