@@ -40,6 +40,11 @@ export class Bench {
 
   /** The functions of a file in bench/ that is written in TypeScript. */
   async load(name) {
+    return import(pathToFileURL(await this.bundle(name)).href);
+  }
+
+  /** Such a file as one that node can run. */
+  async bundle(name) {
     const { build } = await import('rolldown');
     const file = join(this.#scratch, `${name}.mjs`);
     await build({
@@ -50,7 +55,7 @@ export class Bench {
       logLevel: 'warn',
       output: { file, format: 'esm' },
     });
-    return import(pathToFileURL(file).href);
+    return file;
   }
 
   scratch(name) {

@@ -1,0 +1,107 @@
+// What the doors to the network cost: beside the shortest CONNECT proxy and the shortest relay that node can be.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { quietEnvironment } from './measure.mjs';
+import { makeTable } from './tables.mjs';
+
+const BULK_MIB = 64;
+
+async function startServer(file, kind, port = 0) {
+  const child = spawn(process.execPath, [file, kind, String(port)], {
+    env: quietEnvironment(),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const [line] = await once(child.stdout, 'data');
+  return { child, ports: JSON.parse(line.toString()) };
+}
+
+/** A connection to `port`, through CONNECT where `target` says where to. */
+async function open(port, target) {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  await once(socket, 'connect');
+  if (target === undefined) return socket;
+  socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n\r\n`);
+  await once(socket, 'data');
+  return socket;
+}
+
+async function timeFirstByte(port, target) {
+  const from = performance.now();
+  const socket = await open(port, target);
+  socket.write('\x01');
+  await once(socket, 'data');
+  const took = performance.now() - from;
+  socket.destroy();
+  return took;
+}
+
+async function timeBulk(port, target) {
+  const socket = await open(port, target);
+  const from = performance.now();
+  let left = BULK_MIB << 20;
+  socket.on('data', (chunk) => (left -= chunk.length));
+  socket.write(Buffer.from([2, BULK_MIB]));
+  await once(socket, 'end');
+  socket.destroy();
+  if (left !== 0) throw new Error(`${left} bytes are missing`);
+  return performance.now() - from;
+}
+
+/** Every way once a round, so that what else the machine does hits all alike. */
+async function measure(ways, time, { rounds, warmup }) {
+  const times = new Map(ways.map(({ name }) => [name, []]));
+  for (let round = -warmup; round < rounds; round++)
+    for (const { name, port, target } of ways) {
+      const took = await time(port, target);
+      if (round >= 0) times.get(name).push(took);
+    }
+  for (const list of times.values()) list.sort((one, other) => one - other);
+  return times;
+}
+
+export async function* benchEgress(bench, { scale }) {
+  const file = await bench.bundle('door-servers');
+  const children = [];
+  const start = async (kind, port) => {
+    const { child, ports } = await startServer(file, kind, port);
+    children.push(child);
+    return ports;
+  };
+  try {
+    const { upstream } = await start('upstream');
+    const { plain } = await start('plain');
+    const { relay } = await start('relay', upstream);
+    const { proxy, transparent } = await start('ours', upstream);
+    const target = `ok.test:${upstream}`;
+    const ways = [
+      { name: 'bare', port: upstream },
+      { name: 'relay', port: relay },
+      { name: 'plain', port: plain, target },
+      { name: 'proxy', port: proxy, target },
+      { name: 'transparent', port: transparent },
+    ];
+    const connects = { rounds: Math.round(1000 * scale), warmup: 200 };
+    yield makeTable(
+      'Connect and first byte, on loopback',
+      await measure(ways, timeFirstByte, connects),
+      [
+        { name: 'bare', label: 'no proxy' },
+        { name: 'plain', label: 'a plain CONNECT proxy in node' },
+        { name: 'proxy', label: 'the proxy door', against: 'plain', bar: { ratio: 1.2 } },
+        { name: 'transparent', label: 'the plain door', against: 'plain', bar: { ratio: 1.2 } },
+      ],
+    );
+    const bulks = { rounds: Math.max(3, Math.round(20 * scale)), warmup: 2 };
+    // At least 90 % of the speed.
+    const bar = { ratio: 1 / 0.9 };
+    yield makeTable(`${BULK_MIB} MiB, on loopback`, await measure(ways, timeBulk, bulks), [
+      { name: 'bare', label: 'no proxy' },
+      { name: 'relay', label: 'a bare relay in node' },
+      { name: 'proxy', label: 'the proxy door', against: 'relay', bar },
+      { name: 'transparent', label: 'the plain door', against: 'relay', bar },
+    ]);
+  } finally {
+    for (const child of children) child.kill();
+  }
+}
