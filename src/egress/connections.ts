@@ -83,12 +83,22 @@ export class Connections {
     return { refusal: verdict };
   }
 
-  /** Ends them all. */
-  close(): void {
-    for (const connection of this.#live) {
-      reset(connection.asked.client);
-      reset(connection.upstream);
+  /** Whether everything that programs have sent was handed on, and that it was all. */
+  get isFlushed(): boolean {
+    for (const { upstream } of this.#live)
+      if (!upstream.writableFinished && !upstream.destroyed) return false;
+    return true;
+  }
+
+  /** Ends them all, and resolves when that was told of each. */
+  async close(): Promise<void> {
+    for (const { asked, upstream } of this.#live) {
+      reset(asked.client);
+      // A reset would take back what the kernel has not sent yet.
+      if (upstream.writableFinished) upstream.destroy();
+      else reset(upstream);
     }
+    while (this.#live.size > 0) await new Promise((resolve) => setImmediate(resolve));
   }
 
   #judgeAgain(): void {

@@ -16,6 +16,8 @@ export interface Doors {
 
 /** What serves them. */
 export interface DoorService {
+  /** The program has ended: resolves when what it had sent or asked for before that is on its way, and told. */
+  drain?(): Promise<void>;
   /** When the run has ended: nothing may be left that keeps node alive. The doors themselves are closed already. */
   close(): Promise<void> | void;
 }

@@ -28,19 +28,23 @@ type Serve = (context: DoorContext, client: Socket) => Promise<void>;
 export function serveDoors(
   { proxy, transparent }: Pick<Doors, 'proxy' | 'transparent'>,
   { rules, names, log, resolver, interceptor, limits, now = Date.now }: ServeDoorsOptions,
-): DoorService {
+): DoorService & { isIdle(): boolean } {
   const dialer = new Dialer({ rules, resolver, limits: { ...DIAL_LIMITS, ...limits } });
   const connections = new Connections({ rules, log, dialer, now });
   const merged = { ...DOOR_LIMITS, ...limits };
   const context = { rules, names, connections, limits: merged, interceptor };
   const clients = new Set<Socket>();
+  let serving = 0;
   const accept = (serve: Serve, sendAway: (client: Socket) => void) => (client: Socket) => {
     // Stays for good: an error that nobody listens to would end the process.
     client.on('error', () => undefined);
     if (clients.size >= merged.maxClients) return sendAway(client);
     clients.add(client);
     client.once('close', () => clients.delete(client));
-    serve(context, client).catch(() => reset(client));
+    serving++;
+    serve(context, client)
+      .catch(() => reset(client))
+      .finally(() => serving--);
   };
   const servers: [Server, (client: Socket) => void][] = [
     [proxy, accept(serveProxy, sayBusy)],
@@ -51,10 +55,11 @@ export function serveDoors(
   ];
   for (const [server, listener] of servers) server.on('connection', listener);
   return {
-    close() {
+    isIdle: () => serving === 0 && connections.isFlushed,
+    async close() {
       for (const [server, listener] of servers) server.off('connection', listener);
       for (const client of clients) reset(client);
-      connections.close();
+      await connections.close();
     },
   };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { serveDns } from './dns/serve-dns.ts';
 import type { Doors, DoorService } from './doors.ts';
 import type { EgressLog, NameTable } from './egress.ts';
@@ -16,12 +17,19 @@ export interface EgressInput {
   readonly now: () => number;
 }
 
+const DRAIN_STEP_MS = 2;
+
 /** Everything behind the doors of one run. Owns what it is given. */
 export function serveEgress(doors: Doors, input: EgressInput): DoorService {
   const dns = serveDns(doors, input);
   const connections = serveDoors(doors, input);
+  let isClosed = false;
   return {
+    drain: async () => {
+      while (!isClosed && !(dns.isIdle() && connections.isIdle())) await pause(DRAIN_STEP_MS);
+    },
     close: async () => {
+      isClosed = true;
       dns.close();
       await connections.close();
       input.resolver.close();

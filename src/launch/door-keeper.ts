@@ -19,6 +19,8 @@ export function expectDoors({ flags, doorRanges }: LaunchPlan): DoorName[] {
 
 /** A program that runs for so long may well want the network. */
 const IDLE_MS = 30;
+/** What a program has sent just before its end has this long to find its way. */
+const DRAINING_MS = 2000;
 const CLOSING_MS = 1000;
 
 export interface DoorKeeperOptions {
@@ -38,6 +40,9 @@ export class DoorKeeper {
   readonly #watch = new DoorWatch(() => this.#wake());
   #timer: NodeJS.Timeout | undefined;
   #isAwake = false;
+  #opening: Promise<void> | undefined;
+  /** Connections and questions, or more. */
+  #seen = 0;
   readonly #handles = new Map<string, DoorHandle>();
   readonly #connections = new Set<Socket>();
   #servers: (Server | UdpSocket)[] = [];
@@ -67,20 +72,36 @@ export class DoorKeeper {
 
   /** The run has ended. */
   async close(): Promise<void> {
-    this.#closeDoors();
     try {
-      await Promise.race([this.#service?.close(), waitUnreferenced(CLOSING_MS)]);
+      if (!this.#isClosed) await within(DRAINING_MS, this.#drain());
+      this.#closeDoors();
+      await within(CLOSING_MS, Promise.resolve(this.#service?.close()));
     } catch (error) {
+      this.#closeDoors();
       this.#note(error);
     }
     process.off('uncaughtException', this.#onCrash);
     process.off('unhandledRejection', this.#onCrash);
   }
 
+  /**
+   * Node takes one connection at a turn of its loop, and what came last waits in the kernel's queues. Nothing new can come,
+   * so it is all there when a turn brings no more.
+   */
+  async #drain(): Promise<void> {
+    for (let seen = -1; seen !== this.#seen && !this.#isClosed;) {
+      seen = this.#seen;
+      await takeTurns();
+      await this.#opening;
+    }
+    await this.#service?.drain?.();
+  }
+
   #wake(): void {
+    this.#seen++;
     if (this.#isAwake || this.#isClosed) return;
     this.#isAwake = true;
-    this.#open().catch((error: unknown) => this.#fail(error));
+    this.#opening = this.#open().catch((error: unknown) => this.#fail(error));
   }
 
   async #open(): Promise<void> {
@@ -115,6 +136,7 @@ export class DoorKeeper {
     this.#servers.push(server);
     server.on('error', (error) => this.#fail(error));
     server.on('connection', (socket) => {
+      this.#seen++;
       this.#connections.add(socket);
       socket.once('close', () => this.#connections.delete(socket));
     });
@@ -126,6 +148,7 @@ export class DoorKeeper {
     const socket = createSocket('udp4');
     this.#servers.push(socket);
     socket.on('error', (error) => this.#fail(error));
+    socket.on('message', () => this.#seen++);
     // Its type does not say so, but this is how node hands on the sockets of its own processes.
     (socket.bind as (handle: DoorHandle) => void)(this.#take(name));
     return socket;
@@ -160,8 +183,13 @@ export class DoorKeeper {
   }
 }
 
-async function waitUnreferenced(ms: number): Promise<void> {
-  await new Promise<void>((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
+/** For what the kernel has ready to be seen: it may take two turns of the loop. */
+async function takeTurns(): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

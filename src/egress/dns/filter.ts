@@ -43,6 +43,11 @@ export class DnsFilter {
     this.#input = input;
   }
 
+  /** Whether no question waits for its answer. */
+  get isIdle(): boolean {
+    return this.#waiting === 0;
+  }
+
   /** The answer to a message, or undefined when it deserves none. Never throws. */
   async answer(bytes: Buffer, peerPort: number): Promise<Buffer | undefined> {
     const read = readQuery(bytes);

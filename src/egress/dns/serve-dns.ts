@@ -7,8 +7,9 @@ import { serveUdp } from './serve-udp.ts';
 export function serveDns(
   { dns, dnsTcp }: Pick<Doors, 'dns' | 'dnsTcp'>,
   input: DnsFilterInput,
-): { close(): void } {
+): { close(): void; isIdle(): boolean } {
   const filter = new DnsFilter(input);
   serveUdp(dns, filter);
-  return serveTcp(dnsTcp, filter);
+  const tcp = serveTcp(dnsTcp, filter);
+  return { close: () => tcp.close(), isIdle: () => filter.isIdle };
 }

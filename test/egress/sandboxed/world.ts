@@ -21,6 +21,8 @@ export interface WorldRun {
 export interface WorldOutcome extends Outcome {
   /** Names that left the host. */
   readonly asked: readonly string[];
+  /** Sizes of what was posted to a web server. */
+  readonly posted: readonly number[];
 }
 
 /** `assay sandbox` on a machine whose internet is WEB and OTHER, with a web server on port 80 and 8080 of each. */
@@ -47,7 +49,10 @@ export async function runInWorld(run: WorldRun): Promise<WorldOutcome> {
       place: Object.create(place, { person: { value: person } }) as Place,
       command: outside,
     });
-    return { ...outcome, asked: JSON.parse(readFileSync(log, 'utf8')) as string[] };
+    return {
+      ...outcome,
+      ...(JSON.parse(readFileSync(log, 'utf8')) as Pick<WorldOutcome, 'asked' | 'posted'>),
+    };
   } finally {
     rmSync(log, { force: true });
   }
