@@ -41,9 +41,9 @@ export class ByteReader {
     return taken;
   }
 
-  /** Reads on without anybody waiting, to learn of the end. */
+  /** Reads on without anybody waiting, to learn of the end; not while there is something to take, lest it grow. */
   watch(): void {
-    if (!this.isEnded) this.stream.resume();
+    if (!this.isEnded && this.bytes.length === 0) this.stream.resume();
   }
 
   /** From now on waiting ends after so long; 0 takes that back. */

@@ -35,9 +35,15 @@ export async function lookAtFirst(
   { upstream, isStrict, headMs }: LookOptions,
 ): Promise<FirstWords> {
   let passed = Buffer.alloc(0);
+  let guess: Guess = 'wait';
+  let seen = 0;
+  let isHeld = false;
   for (;;) {
     const all = passed.length === 0 ? reader.bytes : Buffer.concat([passed, reader.bytes]);
-    const guess = guessProtocol(all, isStrict);
+    // Letters after letters change nothing: to look at all of them each time would be work without end.
+    if (seen === 0 || guess === 'tls' || !isMoreText(all, seen))
+      guess = guessProtocol(all, isStrict);
+    seen = all.length;
     if (guess === 'other') return { kind: 'other' };
     if (guess === 'http') {
       if (passed.length === 0) return { kind: 'http' };
@@ -51,10 +57,11 @@ export async function lookAtFirst(
     if (guess === 'unsure') {
       passed = Buffer.from(all);
       upstream.write(reader.take(reader.bytes.length));
-    } else if (all.length > 0) reader.setDeadline(headMs);
-    const hasMore = await reader.more();
-    reader.setDeadline(0);
-    if (hasMore) continue;
+    } else if (all.length > 0 && !isHeld) {
+      isHeld = true;
+      reader.setDeadline(headMs);
+    }
+    if (await reader.more()) continue;
     const isSilent = reader.bytes.length === 0 && !reader.isTimedOut;
     return isSilent
       ? { kind: 'other' }
@@ -70,16 +77,22 @@ function guessProtocol(bytes: Buffer, isStrict: boolean): Guess {
   if (first >= 0x80 && first < 0xc0 && isOneOf(third, 1) && isOneOf(fourth, 3))
     return fourth === undefined ? 'wait' : 'tls';
   const text = bytes.toString('latin1', 0, MAX_LINE).replace(BREAKS, '');
-  if (text === '') return bytes.length > MAX_LINE ? 'other' : 'wait';
+  if (text === '') return bytes.length > MAX_LINE ? 'other' : isStrict ? 'wait' : 'unsure';
   if (HTTP2_PREFACE.test(text)) return isStrict ? 'http' : 'other';
   const end = text.indexOf('\n');
   const line = end < 0 ? text : text.slice(0, end);
   if (/[ \t]HTTP\/\d/i.test(line) && end >= 0) return 'http';
-  const isText = /^[!-~]+(?:[ \t]+[\t\u0020-\u007e\u0080-\u00ff]*)?\r?$/.test(line);
+  const isText = /^[!-~]+(?:[ \t][\t\u0020-\u007e\u0080-\u00ff]*)?\r?$/.test(line);
   if (end >= 0 || !isText) return 'other';
   const isMethod = METHOD.test(text);
   if (bytes.length >= MAX_LINE) return isMethod ? 'http' : 'other';
   return isMethod || isStrict ? 'wait' : 'unsure';
+}
+
+/** Whether what came behind the first `seen` bytes is only more of the same line. */
+function isMoreText(bytes: Buffer, seen: number): boolean {
+  const isStart = seen < 16 || bytes.length >= MAX_LINE;
+  return !isStart && /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(bytes.toString('latin1', seen));
 }
 
 function isOneOf(byte: number | undefined, wanted: number): boolean {

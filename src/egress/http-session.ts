@@ -165,6 +165,7 @@ export class HttpSession {
     else if (sent.end === undefined && result !== 'switched') reset(stream);
     if (sent.end === 'broken' && result === 'dead')
       return this.#fail(answerProblem({ status: 400, problem: 'the body is not well formed' }));
+    if (this.#client.destroyed) return 'over';
     if (result === 'dead' && isReused && framing.kind === 'none' && !this.#options.tunnel) {
       // It was closed while the request was on its way: nothing was done with it.
       const fresh = await this.#open(target.destination);

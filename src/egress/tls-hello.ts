@@ -11,6 +11,8 @@ const SERVER_NAME = 0;
 const MAX_RECORD = 16_384;
 /** Hellos with keys against quantum computers take about two thousand bytes. */
 const MAX_HELLO = 32_768;
+/** Libraries that split a hello do so in two or three. */
+const MAX_RECORDS = 64;
 
 export function isTlsRecord(first: number | undefined): boolean {
   return first === HANDSHAKE;
@@ -25,7 +27,7 @@ export function readClientHello(bytes: Buffer): ClientHello {
     if (bytes.length < at + 5) return checkStart(bytes.subarray(at));
     const length = bytes.readUInt16BE(at + 3);
     const isRecord = isTlsRecord(bytes[at]) && bytes[at + 1] === 3 && length > 0;
-    if (!isRecord || length > MAX_RECORD) return BAD;
+    if (!isRecord || length > MAX_RECORD || parts.length >= MAX_RECORDS) return BAD;
     const part = bytes.subarray(at + 5, at + 5 + length);
     parts.push(part);
     got += part.length;

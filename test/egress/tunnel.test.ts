@@ -148,6 +148,30 @@ describe('plain HTTP in a tunnel', () => {
     expect(got).toBe('GE');
   });
 
+  it('takes no longer for a line that comes byte by byte', async () => {
+    await open();
+    const port = await kit.echo();
+    const client = await kit.tunnel(`ok.test:${port}`);
+    for (let count = 0; count < 500; count++) {
+      client.socket.write(count % 2 === 0 ? 'a' : ' ');
+      await new Promise(setImmediate);
+    }
+    expect((await client.take(500)).toString()).toBe('a '.repeat(250));
+    client.socket.write('HTTP/1.1\r\nHost: evil.test\r\n\r\n');
+    expect(await client.rest()).toBe('reset');
+  });
+
+  it('is cut when its head drips in for too long', async () => {
+    kit = await new DoorKit(['ok.test']).open({ limits: { headMs: 200 } });
+    kit.hosts.set('ok.test', ['127.0.0.1']);
+    const client = await kit.tunnel(`ok.test:${await kit.echo()}`);
+    client.socket.write('GET /');
+    const drip = setInterval(() => client.socket.write('x'), 20);
+    expect(await client.rest()).toBe('reset');
+    clearInterval(drip);
+    expect((await kit.fact()).durationMs).toBeLessThan(5000);
+  });
+
   it('obeys the rules for requests', async () => {
     await open();
     kit.rules.inspected.add('ok.test');
@@ -180,6 +204,8 @@ describe('other protocols in a tunnel', () => {
     ['letters without an end', 'ping'],
     ['one letter', 'G'],
     ['lines', 'EHLO me\r\n'],
+    ['an empty line', '\r\n'],
+    ['a long line without an end', 'x'.repeat(20_000)],
     ['the first line of ssh', 'SSH-2.0-a b\r\n'],
     ['bytes', '\0\0\0\x08\x04\xd2\x16\x2f'],
     ['bytes of telnet', '\xff\xfb\x01'],
