@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeForEachPerson } from '../../e2e/as-user.ts';
 import { usePlaces } from '../../e2e/place.ts';
 import { fixture, PYTHON } from '../../e2e/run-assay.ts';
+import type { Layer } from '../../../src/plan/plan.ts';
 import { EchoDriver } from './echo.ts';
 
 let driver: EchoDriver;
@@ -122,24 +123,30 @@ describeForEachPerson('the doors of a run', (person) => {
     ]);
   });
 
-  it('cannot be taken over, removed or gone around', async () => {
-    const script = `${fixture('storm-doors.py')}\n${fixture('knock.py')}`;
-    const targets = ['tcp:198.18.0.5:443', 'tcp:127.0.0.1:3128', 'udp:127.0.0.53:53'];
-    const { stdout, problems } = await driver.run(makePlace(), {
-      net: ['example.org'],
-      argv: [PYTHON, '-c', script, ...targets, 'tcp:10.0.0.1:80'],
-    });
-    const tries = lines(stdout);
-    expect(tries.filter((line) => line.endsWith(': done'))).toEqual([]);
-    expect(tries.filter((line) => line.startsWith('proxy'))).toHaveLength(5);
-    expect(tries.slice(-4)).toEqual([
-      'tcp:198.18.0.5:443 transparent 198.18.0.5 443 | word',
-      'tcp:127.0.0.1:3128 proxy 127.0.0.1 3128 | word',
-      'udp:127.0.0.53:53 dns word',
-      'tcp:10.0.0.1:80 ENETUNREACH',
-    ]);
-    expect(problems).toEqual([]);
-  });
+  // Root needs no user namespace for the others: then the network belongs to the host's own root.
+  const kinds: readonly (readonly Layer[])[] = person.name === 'root' ? [[], ['user']] : [[]];
+  it.each(kinds.map((without) => ({ without })))(
+    'cannot be taken over, removed or gone around (without: $without)',
+    async ({ without }) => {
+      const script = `${fixture('storm-doors.py')}\n${fixture('knock.py')}`;
+      const targets = ['tcp:198.18.0.5:443', 'tcp:127.0.0.1:3128', 'udp:127.0.0.53:53'];
+      const { stdout, problems } = await driver.run(makePlace(), {
+        net: ['example.org'],
+        argv: [PYTHON, '-c', script, ...targets, 'tcp:10.0.0.1:80'],
+        without,
+      });
+      const tries = lines(stdout);
+      expect(tries.filter((line) => line.endsWith(': done'))).toEqual([]);
+      expect(tries.filter((line) => line.startsWith('proxy'))).toHaveLength(5);
+      expect(tries.slice(-4)).toEqual([
+        'tcp:198.18.0.5:443 transparent 198.18.0.5 443 | word',
+        'tcp:127.0.0.1:3128 proxy 127.0.0.1 3128 | word',
+        'udp:127.0.0.53:53 dns word',
+        'tcp:10.0.0.1:80 ENETUNREACH',
+      ]);
+      expect(problems).toEqual([]);
+    },
+  );
 
   it('are not taken by a server of the program on the same port', async () => {
     const script = `import socket\nown = socket.socket()\nown.bind(("0.0.0.0", 8443))\nown.listen()\n${fixture('knock.py')}`;
