@@ -1,4 +1,6 @@
 import type { Event, FileEvent, Program } from '../observe/event.ts';
+import { mayNeedDoor } from '../plan/doors.ts';
+import { isEverything } from '../plan/network.ts';
 import { makeNetDecider } from '../policy/decide-net.ts';
 import { decide } from '../policy/decide.ts';
 import { parseHost } from '../policy/host.ts';
@@ -17,6 +19,8 @@ export interface ViolationInput {
   readonly programs: readonly Program[];
   readonly policy: Policy;
   readonly variables: Variables;
+  /** Names that the policy allows and that lead to an address: where there are no doors, only that is seen. */
+  readonly namesOf?: ((address: string) => readonly string[]) | undefined;
 }
 
 interface Need {
@@ -36,6 +40,8 @@ function needsOf(event: FileEvent): Need[] {
   return needs;
 }
 
+const DNS_PORT = 53;
+
 /** Loopback is the run's own network whatever the policy says. */
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|0\.0\.0\.0|::)$/;
 
@@ -46,6 +52,8 @@ export function findViolations(input: ViolationInput): Violation[] {
   const add = (violation: Violation): void =>
     void found.set(`${violation.op}\0${violation.path}`, violation);
   const decideNet = makeNetDecider(policy);
+  // Where there are doors, names are asked for inside.
+  const hasDoors = policy.net.some(mayNeedDoor);
   const judge = ({ op, right, path }: Need): void => {
     if (isPrivate(path, variables)) return;
     const { outcome, rule } = decide(policy, { op: right, path, tmpdir: variables.tmpdir });
@@ -67,8 +75,13 @@ export function findViolations(input: ViolationInput): Violation[] {
     } else if (op === 'connect' && (family === 'tcp' || family === 'udp') && !LOOPBACK.test(host)) {
       const parsed = parseHost(host);
       if ('problem' in parsed) continue;
+      if (family === 'udp' && port === DNS_PORT && hasDoors) continue;
       const { outcome, rule } = decideNet({ host: parsed, port });
-      if (outcome === 'deny') add({ op, path: `${host}:${port}`, rule });
+      const isMeant = (name: string): boolean =>
+        (!rule || isEverything(rule.text)) &&
+        decideNet({ host: { name }, port }).outcome === 'allow';
+      if (outcome === 'deny' && !(input.namesOf?.(host) ?? []).some(isMeant))
+        add({ op, path: `${host}:${port}`, rule });
     }
   }
   for (const { image, script } of input.programs)

@@ -1,4 +1,4 @@
-import { DOORS, type NameTable } from '../egress/egress.ts';
+import { type Destination, DOORS, type NameTable } from '../egress/egress.ts';
 import {
   formatIp,
   type IpAddress,
@@ -14,8 +14,6 @@ export interface DoorViewOptions {
   /** Addresses that lead to a door, in CIDR form. */
   readonly ranges: readonly string[];
   readonly names: NameTable;
-  /** The number of the rule that says: nothing allows it. */
-  readonly nothingAllows: number;
 }
 
 const EINTR = 4;
@@ -38,11 +36,18 @@ function hostOf(address: IpAddress): string {
   return text.includes(':') ? `[${text}]` : text;
 }
 
-export interface SeenLine {
-  readonly line: EventLine;
-  /** Whether nobody else tells of it, a door does in any case, or one does when it has come so far. */
-  readonly kind: 'own' | 'door' | 'led';
-}
+export type SeenLine =
+  | {
+      readonly line: EventLine;
+      /** Whether nobody else tells of it, or a door does. */
+      readonly kind: 'own' | 'door';
+    }
+  | {
+      readonly line: EventLine;
+      /** On its way to a door, which tells of it when it has arrived; or it went nowhere, since there is no way. */
+      readonly kind: 'led' | 'unrouted';
+      readonly destination: Destination;
+    };
 
 /**
  * What the helper sees is how a program comes to a door. What it wanted there the door says itself, by name, so that of
@@ -51,13 +56,11 @@ export interface SeenLine {
 export class DoorView {
   readonly #ranges: readonly IpRange[];
   readonly #names: NameTable;
-  readonly #nothingAllows: number;
   readonly #doors: ReadonlySet<string>;
 
-  constructor({ ranges, names, nothingAllows }: DoorViewOptions) {
+  constructor({ ranges, names }: DoorViewOptions) {
     this.#ranges = ranges.flatMap((range) => parseRange(range) ?? []);
     this.#names = names;
-    this.#nothingAllows = nothingAllows;
     const { proxy, dns } = DOORS;
     this.#doors = new Set([
       `tcp:${proxy.address}:${proxy.port}`,
@@ -70,18 +73,23 @@ export class DoorView {
   read(line: EventLine): SeenLine {
     const { family, host, port } = parseAddress(line.path);
     if (line.op !== 'connect' || port === undefined) return { line, kind: 'own' };
-    const address = family === 'tcp' || family === 'udp' ? parseIp(host) : undefined;
+    if (family !== 'tcp' && family !== 'udp') return { line, kind: 'own' };
+    const address = parseIp(host);
     if (!address) return { line, kind: 'own' };
     const isUnderWay = UNDER_WAY.has(line.errno);
     if (isUnderWay && this.#doors.has(toEndpoint(family, host, port) ?? ''))
       return { line, kind: 'door' };
     const isLed = this.#ranges.some((range) => isInRange(range, address));
-    const name = this.#names.nameOf(formatIp(address));
-    const path = `${family}:${name ?? hostOf(address)}:${port}`;
+    const text = formatIp(address);
+    const name = this.#names.nameOf(text);
+    const seen = { ...line, path: `${family}:${name ?? hostOf(address)}:${port}` };
     // Connecting a datagram socket sends nothing: resolvers do so to sort addresses. And nothing is carried.
-    if (isLed && isUnderWay)
-      return { line: { ...line, path }, kind: family === 'udp' ? 'door' : 'led' };
-    const isOurs = line.errno === ENETUNREACH && line.rule === 0;
-    return { line: { ...line, path, ...(isOurs && { rule: this.#nothingAllows }) }, kind: 'own' };
+    if (isLed && isUnderWay && family === 'udp') return { line, kind: 'door' };
+    const protocol = family === 'tcp' ? 'tcp' : 'udp';
+    const destination = { protocol, port, ...(name ? { name } : { address: text }) } as const;
+    if (isLed && isUnderWay) return { line: seen, kind: 'led', destination };
+    if (line.errno === ENETUNREACH && line.rule === 0)
+      return { line: seen, kind: 'unrouted', destination };
+    return { line: seen, kind: 'own' };
   }
 }

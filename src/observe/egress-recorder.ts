@@ -1,5 +1,6 @@
 import {
   type ConnectionFact,
+  type Destination,
   DOORS,
   type EgressLog,
   type NameTable,
@@ -18,6 +19,8 @@ export interface DoorSite {
   /** Addresses inside that lead to a door, in CIDR form; none where the broker itself connects. */
   readonly ranges: readonly string[];
   readonly names: NameTable;
+  /** As the doors decide, for what never came to one. */
+  readonly decide: (destination: Destination) => Verdict;
   /** From the start of the record on, as the helper's times. */
   readonly nowMs: () => number;
 }
@@ -60,7 +63,7 @@ export class EgressRecorder implements EgressLog {
   readonly #brokered = new Map<string, number>();
   readonly #hints = new Map<string, string>();
   /** Connections that the helper saw go to a door, and endpoints that a door told of. */
-  readonly #led = new Map<string, EventLine>();
+  readonly #led = new Map<string, { line: EventLine; destination: Destination }>();
   readonly #told = new Set<string>();
   #waiting: Waiting[] = [];
   #feeds = 0;
@@ -68,8 +71,7 @@ export class EgressRecorder implements EgressLog {
   constructor(options: EgressRecorderOptions) {
     this.#options = options;
     const { ranges, names } = options;
-    const nothingAllows = options.numberRule(null);
-    this.#view = ranges.length > 0 ? new DoorView({ ranges, names, nothingAllows }) : undefined;
+    this.#view = ranges.length > 0 ? new DoorView({ ranges, names }) : undefined;
   }
 
   question(fact: QuestionFact): void {
@@ -107,7 +109,8 @@ export class EgressRecorder implements EgressLog {
     if (rule !== undefined) return { ...line, rule };
     const seen = this.#view?.read(line);
     if (!seen) return line;
-    if (seen.kind === 'led' && this.#led.size < MAX_LED) this.#led.set(seen.line.path, seen.line);
+    if (seen.kind === 'unrouted') return this.#judge(seen.line, seen.destination);
+    if (seen.kind === 'led' && this.#led.size < MAX_LED) this.#led.set(seen.line.path, seen);
     return seen.kind === 'own' ? seen.line : undefined;
   }
 
@@ -125,18 +128,33 @@ export class EgressRecorder implements EgressLog {
 
   finish(): EgressTotals {
     this.#release(() => true);
-    // It was on its way when the run ended. That it did not arrive nobody can say.
-    const errno = this.#options.numberOutcome('unknown');
-    for (const [path, line] of this.#led)
-      if (!this.#told.has(path)) this.#options.emit({ ...line, id: 0, errno, basis: 'observed' });
+    for (const [path, { line, destination }] of this.#led)
+      if (!this.#told.has(path)) this.#options.emit(this.#judgeUntold(line, destination));
     return { connections: this.#connections.list(), hints: this.#hints };
+  }
+
+  #judge(line: EventLine, destination: Destination): EventLine {
+    const verdict = this.#options.decide(destination);
+    if (verdict.isAllowed) return line;
+    this.#noteHint(line.path, verdict);
+    return { ...line, rule: this.#options.numberRule(verdict.rule) };
+  }
+
+  /** It was on its way when the run ended: what was refused did not arrive, of the rest nobody can say. */
+  #judgeUntold(line: EventLine, destination: Destination): EventLine {
+    const judged = this.#judge({ ...line, id: 0 }, destination);
+    const errno = this.#options.numberOutcome(judged.rule === 0 ? 'EINPROGRESS' : 'EACCES');
+    return { ...judged, errno, basis: 'observed' };
+  }
+
+  #noteHint(path: string, { hint }: Verdict): void {
+    if (hint !== undefined && this.#hints.size < MAX_HINTS) this.#hints.set(path, hint);
   }
 
   #makeLine(path: string, outcome: string, verdict: Verdict, atMs: number): EventLine {
     const { numberOutcome, numberRule } = this.#options;
     const isRefused = outcome === 'EACCES' && !verdict.isAllowed;
-    if (isRefused && verdict.hint !== undefined && this.#hints.size < MAX_HINTS)
-      this.#hints.set(path, verdict.hint);
+    if (isRefused) this.#noteHint(path, verdict);
     return {
       type: 'event',
       id: 0,

@@ -40,8 +40,7 @@ export class EventMaker {
 
   /** The number that stands for an outcome which did not come as one. */
   numberOutcome(outcome: string): number {
-    if (outcome === 'ok') return 0;
-    return outcome === 'unknown' ? -1 : numberOwn(this.#ownOutcomes, outcome, -1);
+    return outcome === 'ok' ? 0 : numberOwn(this.#ownOutcomes, outcome, -1);
   }
 
   /** The number that stands for a rule of the doors; null is that nothing allows it. */

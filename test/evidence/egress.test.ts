@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeReport } from '../../src/artifacts/report-markdown.ts';
 import { suggestPolicy } from '../../src/artifacts/suggest-policy.ts';
-import type { ConnectionFact, NameTable } from '../../src/egress/egress.ts';
+import type { ConnectionFact, NameTable, Verdict } from '../../src/egress/egress.ts';
 import { toLineEvent } from '../../src/evidence/bundle/line-events.ts';
 import type { Evidence } from '../../src/evidence/evidence.ts';
 import { leadsOut } from '../../src/evidence/diff/places.ts';
@@ -42,7 +42,8 @@ function connection(name: string, more: Partial<ConnectionFact>): ConnectionFact
 function recordRun({ fake, port, sent }: Chance): RunRecord {
   const recorder = newRecorder();
   const names: NameTable = { addressOf: () => fake, nameOf: () => 'example.org' };
-  const site = { ranges: ['198.18.0.0/15'], names, nowMs: () => sent };
+  const decide = (): Verdict => ALLOWED;
+  const site = { ranges: ['198.18.0.0/15'], names, decide, nowMs: () => sent };
   const log = recorder.openEgress(site, EgressRecorder);
   recorder.feed(
     programLine(1, 0, '/usr/bin/curl') +

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { ConnectionFact, EgressLog, NameTable } from '../../src/egress/egress.ts';
+import type {
+  ConnectionFact,
+  Destination,
+  EgressLog,
+  NameTable,
+  Verdict,
+} from '../../src/egress/egress.ts';
 import { EgressRecorder } from '../../src/observe/egress-recorder.ts';
 import type { Event, NetworkEvent } from '../../src/observe/event.ts';
 import { UNKNOWN_PROGRAM } from '../../src/observe/event.ts';
@@ -23,7 +29,8 @@ function open({ fake = '198.18.0.7', nowMs = (): number => 1000 } = {}): Scene {
     nameOf: (address) => (address === fake ? 'example.org' : undefined),
   };
   const ranges = ['198.18.0.0/15', '10.1.0.0/16', 'fd00:0:0:0:0:0:0:0/8'];
-  const log = recorder.openEgress({ ranges, names, nowMs }, EgressRecorder);
+  const decide = ({ name }: Destination): Verdict => (name === 'example.org' ? ALLOWED : REFUSED);
+  const log = recorder.openEgress({ ranges, names, decide, nowMs }, EgressRecorder);
   recorder.feed(programLine(1, 0, '/usr/bin/sh') + programLine(2, 1, '/usr/bin/curl'));
   return { recorder, log };
 }
@@ -105,7 +112,15 @@ describe('EgressRecorder', () => {
     const { recorder } = open();
     recorder.feed(eventLine({ op: 'connect', path: 'tcp:198.18.0.7:80', errno: EINPROGRESS }));
     expect(networkOf(recorder.finish())).toMatchObject([
-      { host: 'example.org', port: 80, outcome: 'unknown', basis: 'observed', program: 1 },
+      { host: 'example.org', port: 80, outcome: 'EINPROGRESS', basis: 'observed', program: 1 },
+    ]);
+  });
+
+  it('says of what was on its way to a place that is refused, that it was', () => {
+    const { recorder } = open();
+    recorder.feed(eventLine({ op: 'connect', path: 'tcp:10.1.0.9:80', errno: EINPROGRESS }));
+    expect(networkOf(recorder.finish())).toMatchObject([
+      { host: '10.1.0.9', outcome: 'EACCES', decision: { rule: null, layer: 'egress' } },
     ]);
   });
 

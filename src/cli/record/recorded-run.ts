@@ -138,8 +138,8 @@ export class RecordedRun {
   async end(result: RunResult): Promise<RunOutcome> {
     this.#progress?.clear();
     const record = this.#session.finish(result);
-    const { policy, variables, flags } = this.#input;
-    const violations = flags.has('dry-run') ? findViolations({ ...record, policy, variables }) : [];
+    const { flags } = this.#input;
+    const violations = flags.has('dry-run') ? await this.#judge(record) : [];
     const lines = [`assay: ${describeCounters(this.#session.counters)}`];
     const written = this.#outputs && (await this.#write(record, this.#outputs));
     lines.push(...(written?.lines ?? []));
@@ -147,6 +147,15 @@ export class RecordedRun {
     const exitCode = violations.length > 0 ? WOULD_BLOCK : result.exitCode;
     const { runId, bundle, problems = [] } = written ?? {};
     return { exitCode, violations, runId, bundle, lines, problems };
+  }
+
+  async #judge(record: RunRecord): Promise<Violation[]> {
+    const { policy, variables } = this.#input;
+    const { mayNeedDoor } = await import('../../plan/doors.ts');
+    const namesOf = policy.net.some(mayNeedDoor)
+      ? await (await import('./allowed-names.ts')).lookUpAllowedNames(policy, record.events)
+      : undefined;
+    return findViolations({ ...record, policy, variables, namesOf });
   }
 
   async #write(record: RunRecord, outputs: Outputs): Promise<Written> {

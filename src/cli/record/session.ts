@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../core/digest.ts';
 import { redactArgv } from '../../core/redact.ts';
-import type { EgressLog, NameTable } from '../../egress/egress.ts';
+import type { Destination, EgressLog, NameTable, Verdict } from '../../egress/egress.ts';
 import type { RunRecord } from '../../evidence/run-record.ts';
 import { findHidden, type RecordRequest, type RunResult } from '../../launch/run.ts';
 import type { Counters } from '../../observe/counters.ts';
@@ -92,7 +92,11 @@ export class RecordSession {
     const { EgressRecorder } = await import('../../observe/egress-recorder.ts');
     const ranges = this.#plan?.doors?.ranges ?? [];
     const nowMs = (): number => Date.now() - this.#launchedMs;
-    const log = this.#recorder.openEgress({ ranges, names, nowMs }, EgressRecorder);
+    const { makeEgressRules } = await import('../../egress/rules.ts');
+    const clock = { now: () => Date.now(), after: () => () => undefined };
+    const rules = makeEgressRules({ policy: this.#input.policy, clock });
+    const decide = (destination: Destination): Verdict => rules.decide(destination);
+    const log = this.#recorder.openEgress({ ranges, names, decide, nowMs }, EgressRecorder);
     this.#hasEgress = true;
     this.#feedHeld();
     return log;

@@ -113,4 +113,20 @@ os._exit(0)`;
     expect(evidence.entries.network['tcp:web.example.org:80']?.['connect']).toHaveProperty('ok');
     expect(evidence.run.connections['tcp:web.example.org:80']).toMatchObject({ count: 1 });
   });
+
+  it('of a dry run lists what would be refused, and lets it through', async () => {
+    const place = makePlace();
+    const text =
+      'api_version: assay/v1\nextends: [coding-agent]\nnet: { allow: [web.example.org] }\n';
+    const { stdout, stderr, code } = await runInWorld({
+      place,
+      flags: ['--dry-run', '--policy', place.write('policy.yaml', text)],
+      command: ['/bin/sh', '-c', 'curl -sS http://web.example.org/ http://api.example.net/'],
+      zone,
+    });
+    expect(stdout).toBe(`${WEB}:80 for web.example.org\n${OTHER}:80 for api.example.net\n`);
+    const listed = stderr.split('\n').filter((line) => /would refuse connect [\d.]+:/.test(line));
+    expect(listed).toEqual([expect.stringContaining(`would refuse connect ${OTHER}:80 `)]);
+    expect(code).toBe(4);
+  });
 });
