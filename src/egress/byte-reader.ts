@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
 
-/**
- * Takes bytes from a stream as they are asked for, and lets the stream wait in between: no more than one read of the
- * stream is ever kept beyond what a caller has chosen not to take yet.
- */
+/** What is kept unasked; a stream that has sent more waits. To let each wait between two reads costs system calls. */
+const KEPT = 16_384;
+
+/** Takes bytes from a stream as they are asked for. */
 export class ByteReader {
   readonly stream: Duplex;
   bytes: Buffer = EMPTY;
@@ -26,7 +26,7 @@ export class ByteReader {
     if (this.isEnded || this.isTimedOut) return false;
     return new Promise((resolve) => {
       this.#wake = resolve;
-      this.stream.resume();
+      if (this.stream.isPaused()) this.stream.resume();
     });
   }
 
@@ -41,9 +41,9 @@ export class ByteReader {
     return taken;
   }
 
-  /** Reads on without anybody waiting, to learn of the end; not while there is something to take, lest it grow. */
+  /** Reads on without anybody waiting, to learn of the end; not while there is much to take, lest it grow. */
   watch(): void {
-    if (!this.isEnded && this.bytes.length === 0) this.stream.resume();
+    if (!this.isEnded && this.bytes.length <= KEPT && this.stream.isPaused()) this.stream.resume();
   }
 
   /** From now on waiting ends after so long; 0 takes that back. */
@@ -60,7 +60,7 @@ export class ByteReader {
     this.#rouse(false);
   }
 
-  /** Leaves the stream to somebody else, with what was read already. */
+  /** Leaves the stream to somebody else, who takes it up at once, with what was read already. */
   detach(): Buffer {
     this.setDeadline(0);
     this.stream.off('data', this.#onData);
@@ -72,8 +72,8 @@ export class ByteReader {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    this.stream.pause();
     this.bytes = this.bytes.length === 0 ? chunk : Buffer.concat([this.bytes, chunk]);
+    if (this.bytes.length > KEPT) this.stream.pause();
     this.#rouse(true);
   };
 

@@ -96,6 +96,7 @@ async function openTls(
 ): Promise<void> {
   const { upstream, asked } = connection;
   const first = reader.detach();
+  asked.client.pause();
   const sides = { client: asked.client, upstream, destination: asked.destination, first };
   try {
     const plain = await context.interceptor?.open(sides);
