@@ -1,5 +1,5 @@
 import { parseHost } from '../../policy/host.ts';
-import type { EgressLog, EgressRules, NameTable, Verdict } from '../egress.ts';
+import type { EgressLog, EgressRules, NameTable, QuestionFact, Verdict } from '../egress.ts';
 import type { Resolver } from '../resolver.ts';
 import { type AnswerRecord, writeAnswer, writeName } from './answer.ts';
 import { type Query, readQuery } from './query.ts';
@@ -55,15 +55,25 @@ export class DnsFilter {
     if (read.kind === 'bad') return writeAnswer(read.header, read.rcode);
     const { query } = read;
     const { rcode, verdict, records } = await this.#reply(query);
-    this.#input.log.question({
-      name: query.name === '' ? '.' : query.name.toLowerCase(),
-      type: nameType(query.type),
-      verdict,
-      answer: rcode,
-      atMs: this.#input.now(),
-      peerPort,
-    });
+    this.#tell(query, { verdict, answer: rcode, peerPort });
     return writeAnswer(query, rcode, records);
+  }
+
+  /** One of many questions that get no answer. */
+  noteFlood(bytes: Buffer, peerPort: number): void {
+    const read = readQuery(bytes);
+    if (read.kind !== 'query') return;
+    const verdict = { isAllowed: false, rule: null, reason: 'it came in a flood of questions' };
+    this.#tell(read.query, { verdict, answer: 'none', peerPort });
+  }
+
+  #tell({ name, type }: Query, fact: Pick<QuestionFact, 'verdict' | 'answer' | 'peerPort'>): void {
+    this.#input.log.question({
+      name: name === '' ? '.' : name.toLowerCase(),
+      type: nameType(type),
+      atMs: this.#input.now(),
+      ...fact,
+    });
   }
 
   async #reply(query: Query): Promise<Reply> {

@@ -1,7 +1,7 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { promises as dns } from 'node:dns';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { serveTcp, type TcpLimits } from '../../../src/egress/dns/serve-tcp.ts';
 import { serveUdp } from '../../../src/egress/dns/serve-udp.ts';
 import { type HarnessOptions, makeHarness } from './harness.ts';
@@ -96,6 +96,23 @@ describe('serveUdp()', () => {
     const timer = setInterval(() => void send(packQuery('a.example', { id: 7 })), 50);
     cleanUps.push(() => clearInterval(timer));
     expect(readAnswer(await answered).records.length).toBe(1);
+  });
+});
+
+describe('serveUdp(), in a flood', () => {
+  it('answers some, and tells of one for all that it does not answer', async () => {
+    const socket = await openUdp();
+    const { filter, facts } = makeHarness({ allow: ['a.example'] });
+    serveUdp(socket, filter, { spanMs: 60_000, inSpan: 3 });
+    const client = await openUdp();
+    for (let at = 0; at < 10; at++)
+      client.send(packQuery('a.example'), socket.address().port, '127.0.0.1');
+    await vi.waitFor(() => expect(facts.length).toBe(4), { timeout: 5000 });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(facts.map(({ answer }) => answer)).toEqual(expect.arrayContaining(['NOERROR', 'none']));
+    expect(facts.filter(({ answer }) => answer === 'none')).toMatchObject([
+      { name: 'a.example', verdict: { reason: 'it came in a flood of questions' } },
+    ]);
   });
 });
 
