@@ -1,8 +1,11 @@
+import { redactText } from '../core/redact.ts';
 import type { ConnectionFact } from '../egress/egress.ts';
 import type { ConnectionTotals } from './event.ts';
 
 const MAX_ENDPOINTS = 1000;
 const MAX_OF_ONE = 16;
+/** It may hold a request as the program wrote it. */
+const MAX_NOTE_LENGTH = 200;
 
 interface Totals {
   readonly endpoint: string;
@@ -37,7 +40,7 @@ export class ConnectionTable {
     addSome(totals.addresses, fact.address);
     addSome(totals.doors, fact.door);
     addSome(totals.rules, fact.verdict.rule ?? undefined);
-    addSome(totals.notes, fact.note);
+    addSome(totals.notes, fact.note && redactText(fact.note.slice(0, MAX_NOTE_LENGTH)));
   }
 
   list(): ConnectionTotals[] {

@@ -1,3 +1,4 @@
+import { redactPath, redactText } from '../core/redact.ts';
 import {
   type ConnectionFact,
   type Destination,
@@ -148,7 +149,7 @@ export class EgressRecorder implements EgressLog {
   }
 
   #noteHint(path: string, { hint }: Verdict): void {
-    if (hint !== undefined && this.#hints.size < MAX_HINTS) this.#hints.set(path, hint);
+    if (hint !== undefined && this.#hints.size < MAX_HINTS) this.#hints.set(path, redactText(hint));
   }
 
   #makeLine(path: string, outcome: string, verdict: Verdict, atMs: number): EventLine {
@@ -219,7 +220,8 @@ function nameAnswer(answer: string): string {
 
 /** What stands in no name of a host is spelled out, so that no name looks like something else. */
 function spellName(name: string): string {
-  return name
+  const spelled = name
     .slice(0, MAX_NAME_LENGTH)
     .replaceAll(/[^\w.*-]/g, (odd) => `%${odd.charCodeAt(0).toString(16).padStart(2, '0')}`);
+  return redactPath(spelled);
 }

@@ -241,6 +241,21 @@ describe('EgressRecorder', () => {
     ]);
   });
 
+  it('takes credentials out of names, notes and hints', () => {
+    const { recorder, log } = open();
+    const token = `ghp_${'aB3dE6gH9j'.repeat(4).slice(0, 36)}`;
+    const name = `${token}.example.net`;
+    const verdict = { ...REFUSED, hint: `--allow-net ${name}:80` };
+    const destination = { protocol: 'tcp', name, port: 80 } as const;
+    const note = `GET /?token=${token}`;
+    log.connection(connection({ destination, verdict, outcome: 'refused', note }));
+    log.question({ name, type: 'A', atMs: 1, answer: 'NXDOMAIN', verdict });
+    const { events, egress } = recorder.finish();
+    const told = JSON.stringify([events, egress?.connections, [...(egress?.hints ?? [])]]);
+    expect(told).toContain('[redacted]');
+    expect(told).not.toContain('aB3dE6gH9j');
+  });
+
   it('gives a refusal of the broker its rule', () => {
     const { recorder, log } = open();
     const destination = { protocol: 'tcp', address: '192.0.2.5', port: 80 } as const;
