@@ -67,6 +67,7 @@ enum plan_flag {
   PLAN_RECORD = 512,      /* what happens is written down, not only what is refused */
   PLAN_DOORS = 4096,      /* doors to the network are opened and handed to assay */
   PLAN_TRANSPARENT = 8192, /* connections to the door ranges are led to one of them */
+  PLAN_BROKERED = 16384,   /* the broker alone connects, where assay says so; the channel is for asking */
 };
 
 struct plan {

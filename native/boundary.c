@@ -265,9 +265,12 @@ static void add_stdio_rules(int ruleset, uint64_t handled) {
   }
 }
 
+/* The broker, which is in this process, connects; only the program does not. */
+static bool is_brokered(const struct plan *plan) { return plan->flags & PLAN_BROKERED; }
+
 void apply_landlock(const struct plan *plan) {
   if (!plan->has_landlock) return;
-  struct ll_ruleset_attr attr = {plan->ll_fs, plan->ll_net, plan->ll_scope};
+  struct ll_ruleset_attr attr = {plan->ll_fs, is_brokered(plan) ? 0 : plan->ll_net, plan->ll_scope};
   int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, attr_size(plan->landlock_abi), 0);
   if (ruleset < 0) die_errno("landlock", "create");
   add_stdio_rules(ruleset, plan->ll_fs);
@@ -278,8 +281,8 @@ void apply_landlock(const struct plan *plan) {
 
 /* A second layer on the program alone: from inside it, the keeper is then out of reach of signals and ptrace. */
 void apply_landlock_scope(const struct plan *plan) {
-  if (!plan->has_landlock || !plan->ll_scope) return;
-  struct ll_ruleset_attr attr = {LL_FS_REFER, 0, plan->ll_scope};
+  if (!plan->has_landlock || !(plan->ll_scope || is_brokered(plan))) return;
+  struct ll_ruleset_attr attr = {LL_FS_REFER, is_brokered(plan) ? plan->ll_net : 0, plan->ll_scope};
   int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, attr_size(plan->landlock_abi), 0);
   if (ruleset < 0) die_errno("landlock", "create");
   add_path_rule(ruleset, "/", LL_FS_REFER); /* a layer that does not grant moving between directories refuses it */

@@ -1,7 +1,7 @@
 /* Receives the calls that the filter hands over and has each one performed. Two receivers: the second wakes up only
    when several programs are at work, since one receiver that wakes its caller on the same CPU is quickest for one. */
 #define _GNU_SOURCE
-#include "broker.h"
+#include "sockets.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,10 +61,10 @@ void use_umask_of(const struct request *r) {
   current = mask;
 }
 
-/* Only a socket in blocking mode can make us wait. */
+/* Only a socket in blocking mode can make us wait, and one that is judged goes elsewhere by itself. */
 static void connect_somewhere(const struct request *r) {
   int sock = fetch_descriptor(r, (int)r->args[0]);
-  bool may_wait = sock >= 0 && !(fcntl(sock, F_GETFL) & O_NONBLOCK);
+  bool may_wait = sock >= 0 && !(fcntl(sock, F_GETFL) & O_NONBLOCK) && !is_judged(r->broker, option_of(sock, SO_DOMAIN));
   if (sock >= 0) close(sock);
   if (!may_wait) perform_connect(r);
   else if (!in_own_thread(r, perform_connect)) answer(r, 0, -EAGAIN);
@@ -126,6 +126,7 @@ static void dispatch(const struct request *r) {
     case SYS_openat: case SYS_openat2: return perform_open(r);
     case SYS_connect: return connect_somewhere(r);
     case SYS_bind: return perform_bind(r);
+    case SYS_listen: return perform_listen(r);
     case SYS_execve: case SYS_execveat: return check_exec(r);
 #ifdef SYS_fork
     case SYS_fork: case SYS_vfork:
@@ -228,6 +229,7 @@ struct broker *broker_start(struct plan *plan, int listener, pid_t program) {
   pthread_mutex_init(&b->names_lock, NULL);
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP); /* since 6.6 */
   awake_start(plan);
+  if (plan->flags & PLAN_BROKERED) judge_start();
   start_receiver(b, false);
   return b;
 }

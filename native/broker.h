@@ -203,11 +203,15 @@ void change_attributes(const struct request *r, int dirfd, uint64_t path, int fl
 /* plain.c */
 int open_plainly(const struct request *r, int dirfd, int flags, struct target *t);
 
+/* judge.c */
+void judge_start(void);
+
 /* open.c, change.c, sockets.c */
 void perform_open(const struct request *r);
 void perform_path_call(const struct request *r);
 void perform_connect(const struct request *r);
 void perform_bind(const struct request *r);
+void perform_listen(const struct request *r);
 
 
 #endif

@@ -243,7 +243,7 @@ static int run(void) {
   syscall(SYS_close_range, (unsigned)DOORS_FD + 1, ~0u, 0u);
   if (fcntl(PLAN_FD, F_SETFL, O_APPEND) || fcntl(PLAN_FD, F_SETFD, FD_CLOEXEC)) return 125;
   plan_read(&s.plan, PLAN_FD);
-  if (!(s.plan.flags & PLAN_DOORS)) close(DOORS_FD);
+  if (!(s.plan.flags & (PLAN_DOORS | PLAN_BROKERED))) close(DOORS_FD);
   /* Held to the end: node takes the end of a channel for the end of what is in it. */
   else if (fcntl(DOORS_FD, F_SETFD, FD_CLOEXEC)) die_errno("doors", "channel");
   reserve_report();

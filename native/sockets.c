@@ -1,27 +1,14 @@
 /* connect and bind. Unix sockets have names in the file tree that Landlock does not guard; they are guarded here. */
 #define _GNU_SOURCE
-#include "broker.h"
+#include "sockets.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
-
-#define ADDRESS_CAP (PATH_CAP + 16)
-
-union address {
-  struct sockaddr any;
-  struct sockaddr_un un;
-  struct sockaddr_in in;
-  struct sockaddr_in6 in6; /* the port is where sockaddr_in has it */
-  char bytes[sizeof(struct sockaddr_storage)];
-};
 
 static int fetch_address(const struct request *r, union address *address, socklen_t *len) {
   memset(address, 0, sizeof *address);
@@ -46,14 +33,14 @@ static int domain_of(int sock) {
   return getsockopt(sock, SOL_SOCKET, SO_DOMAIN, &domain, &size) ? -errno : domain;
 }
 
-static int option_of(int sock, int option) {
+int option_of(int sock, int option) {
   int value = 0;
   socklen_t size = sizeof value;
   return getsockopt(sock, SOL_SOCKET, option, &value, &size) ? 0 : value;
 }
 
 /* `tcp:127.0.0.1:80`, `udp:[::1]:53`, `unix:/path`, `unix:@name`, or the number of another family. */
-static void describe_address(int sock, const union address *address, socklen_t len, char out[ADDRESS_CAP]) {
+void describe_address(int sock, const union address *address, socklen_t len, char out[ADDRESS_CAP]) {
   char host[INET6_ADDRSTRLEN];
   const char *kind = option_of(sock, SO_TYPE) == SOCK_STREAM ? "tcp" : option_of(sock, SO_TYPE) == SOCK_DGRAM ? "udp" : "raw";
   int family = address->any.sa_family;
@@ -68,7 +55,7 @@ static void describe_address(int sock, const union address *address, socklen_t l
 
 static void describe_path(const char *path, char out[ADDRESS_CAP]) { snprintf(out, ADDRESS_CAP, "unix:%s", path); }
 
-static void refuse_address(const struct request *r, const char *op, const char *address, uint32_t rule) {
+void refuse_address(const struct request *r, const char *op, const char *address, uint32_t rule) {
   record_fact(r, (struct fact){.op = op, .path = address, .rule = rule, .error = EACCES});
 }
 
@@ -119,6 +106,8 @@ void perform_connect(const struct request *r) {
   if (error == AF_UNIX && is_pathname(&address, len)) {
     copy_socket_path(&address, len, path);
     error = connect_pathname(r, sock, path, described);
+  } else if (error >= 0 && is_judged(r->broker, error)) {
+    error = connect_judged(r, sock, &address, len, described);
   } else if (error >= 0) {
     describe_address(sock, &address, len, described);
     error = connect(sock, &address.any, len) ? -errno : 0;
@@ -126,6 +115,10 @@ void perform_connect(const struct request *r) {
     if (!error || error == -EINPROGRESS) note_local_port(r, sock, &address, described);
   }
   if (sock >= 0) close(sock);
+  if (error == ELSEWHERE) {
+    if (!in_own_thread(r, perform_connect)) answer(r, 0, -EAGAIN);
+    return;
+  }
   note_outcome(r, (struct fact){.op = "connect", .path = described, .error = -error});
   answer(r, 0, error);
 }
@@ -216,6 +209,10 @@ void perform_bind(const struct request *r) {
   if (error >= 0) error = is_still_waiting(r) ? domain_of(sock) : -ESRCH;
   if (error == AF_UNIX && is_pathname(&address, len)) {
     error = bind_pathname(r, sock, &address, len, described);
+  } else if (error >= 0 && is_judged(r->broker, error)) {
+    describe_address(sock, &address, len, described);
+    refuse_address(r, "bind", described, NO_RULE);
+    error = -EACCES;
   } else if (error >= 0) {
     describe_address(sock, &address, len, described);
     error = bind(sock, &address.any, len) ? -errno : 0;
@@ -223,5 +220,21 @@ void perform_bind(const struct request *r) {
   }
   if (sock >= 0) close(sock);
   note_outcome(r, (struct fact){.op = "bind", .path = described, .target = port, .error = -error});
+  answer(r, 0, error);
+}
+
+/* Trapped only where no port of this machine may be taken: a socket that listens unbound would get one. */
+void perform_listen(const struct request *r) {
+  union address own = {0};
+  socklen_t len = sizeof own;
+  char described[ADDRESS_CAP] = "";
+  int sock = fetch_descriptor(r, (int)r->args[0]);
+  int error = sock < 0 ? sock : is_still_waiting(r) ? domain_of(sock) : -ESRCH;
+  if (error >= 0 && is_judged(r->broker, error)) {
+    if (!getsockname(sock, &own.any, &len)) describe_address(sock, &own, len, described);
+    refuse_address(r, "bind", described, NO_RULE);
+    error = -EACCES;
+  } else if (error >= 0) error = listen(sock, (int)r->args[1]) ? -errno : 0;
+  if (sock >= 0) close(sock);
   answer(r, 0, error);
 }

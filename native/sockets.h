@@ -1,0 +1,31 @@
+/* Addresses of sockets, as sockets.c and judge.c share them. */
+#ifndef ASSAY_SOCKETS_H
+#define ASSAY_SOCKETS_H
+
+#include "broker.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define ADDRESS_CAP (PATH_CAP + 16)
+
+union address {
+  struct sockaddr any;
+  struct sockaddr_un un;
+  struct sockaddr_in in;
+  struct sockaddr_in6 in6; /* the port is where sockaddr_in has it */
+  char bytes[sizeof(struct sockaddr_storage)];
+};
+
+/* sockets.c */
+int option_of(int sock, int option);
+void describe_address(int sock, const union address *address, socklen_t len, char out[ADDRESS_CAP]);
+void refuse_address(const struct request *r, const char *op, const char *address, uint32_t rule);
+
+/* judge.c */
+enum { ELSEWHERE = 1 }; /* it may take long: to be done again, in a thread of its own */
+bool is_judged(const struct broker *b, int domain);
+int connect_judged(const struct request *r, int sock, const union address *asked, socklen_t len, char described[ADDRESS_CAP]);
+
+#endif
