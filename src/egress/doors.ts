@@ -14,10 +14,42 @@ export interface Doors {
   readonly dnsTcp: Server;
 }
 
+/** A program that has no network of its own wants to connect; by the broker, which waits for the answer. */
+export interface ConnectRequest {
+  readonly address: string;
+  readonly port: number;
+  /** For a socket that is on its way already, or there. */
+  readonly isAgain: boolean;
+}
+
+export type ConnectAnswer =
+  /** The broker may connect to the same place again without asking, until it is told to forget. */
+  | {
+      readonly kind: 'dial';
+      readonly address: string;
+      readonly port: number;
+      /** By which the record calls it. */
+      readonly endpoint: string;
+      readonly canKeep: boolean;
+    }
+  | { readonly kind: 'door'; readonly door: 'proxy' | 'dns' }
+  | { readonly kind: 'refused'; readonly errno: string; readonly endpoint?: string | undefined };
+
+/** Decides about connections that the broker makes itself. */
+export interface ConnectJudge {
+  judge(request: ConnectRequest): Promise<ConnectAnswer>;
+  /** The broker has used an answer again. */
+  noteKept(request: ConnectRequest): void;
+  /** Calls when answers do not hold any more. */
+  onForget(listener: () => void): void;
+}
+
 /** What serves them. */
 export interface DoorService {
   /** The program has ended: resolves when what it had sent or asked for before that is on its way, and told. */
   drain?(): Promise<void>;
+  /** Without it the broker connects to nothing but the doors. */
+  readonly judge?: ConnectJudge | undefined;
   /** When the run has ended: nothing may be left that keeps node alive. The doors themselves are closed already. */
   close(): Promise<void> | void;
 }

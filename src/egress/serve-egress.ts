@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { makeConnectJudge } from './connect-judge.ts';
 import { serveDns } from './dns/serve-dns.ts';
 import type { Doors, DoorService } from './doors.ts';
 import type { EgressLog, NameTable } from './egress.ts';
@@ -28,6 +29,7 @@ export function serveEgress(doors: Doors, input: EgressInput): DoorService {
     drain: async () => {
       while (!isClosed && !(dns.isIdle() && connections.isIdle())) await pause(DRAIN_STEP_MS);
     },
+    judge: makeConnectJudge(input),
     close: async () => {
       isClosed = true;
       dns.close();

@@ -188,7 +188,7 @@ async function takeTurns(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-async function within(ms: number, work: Promise<void>): Promise<void> {
+export async function within(ms: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
   await Promise.race([work, late]).finally(() => clearTimeout(timer));

@@ -7,15 +7,19 @@ import type { SpawnedHelper, SpawnRequest } from './spawn-helper.ts';
 /** A helper that makes doors, and who owns them. */
 export interface DoorRun {
   readonly helper: SpawnedHelper;
-  readonly keeper: DoorKeeper;
+  readonly keeper: { readonly problems: readonly string[]; close(): Promise<void> };
 }
 
-export function startWithDoors(options: {
+export async function startWithDoors(options: {
   readonly request: SpawnRequest;
   readonly plan: LaunchPlan;
   readonly load: (() => Promise<ServeDoors>) | undefined;
-}): DoorRun {
+}): Promise<DoorRun> {
   const { request, plan, load } = options;
+  if (plan.flags.isBrokered) {
+    const { startBrokered } = await import('./brokered-run.ts');
+    return startBrokered({ request, load });
+  }
   const keeper = new DoorKeeper({ expected: expectDoors(plan), load });
   const helper = spawnWithDoors(request, (name, handle) => keeper.take(name, handle));
   return { helper, keeper };

@@ -104,7 +104,8 @@ export async function performPlan(
     const tail = new ReportTail(fd, bytes.length, reader);
     timer = options.onRecord && setInterval(() => tail.readOn(), POLL_MS);
     const request = { file: helper, fd };
-    const doors = plan.flags.hasDoors ? await openDoors(request, plan, options) : undefined;
+    const hasDoors = plan.flags.hasDoors || plan.flags.isBrokered;
+    const doors = hasDoors ? await openDoors(request, plan, options) : undefined;
     try {
       await superviseHelper(doors?.helper ?? spawnHelper(request), options.meanwhile);
     } finally {
