@@ -178,6 +178,7 @@ function describeNetworkKind(network: string, hasDoors: boolean): string {
   if (network === 'private' && hasDoors)
     return 'a loopback of its own, and doors to what the policy allows';
   if (network === 'private') return 'a loopback of its own and no other network';
+  if (network === 'brokered') return 'what the policy allows, connected to by the broker';
   if (network === 'host') return "the host's network";
   return network === 'none' ? 'no network' : code(network);
 }

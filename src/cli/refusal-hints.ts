@@ -45,7 +45,11 @@ export function makeRefusalHints(
   variables: Variables,
 ): string[] {
   const limit = policy.isDefault ? 1 : MAX_LINES;
-  const hints = result.refusals.map((refusal) => ({
+  // What was refused by the rules for the network is told by those.
+  const isTold = ({ op, path }: Refusal): boolean =>
+    result.plan.network === 'brokered' && op === 'connect' && path.startsWith('tcp:');
+  const told = result.refusals.filter((refusal) => !isTold(refusal));
+  const hints = told.map((refusal) => ({
     refusal,
     way: findWay(refusal, policy, variables),
   }));

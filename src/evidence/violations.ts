@@ -1,5 +1,5 @@
 import type { Event, FileEvent, Program } from '../observe/event.ts';
-import { mayNeedDoor } from '../plan/doors.ts';
+import { mayNeedDoor } from '../plan/network.ts';
 import { isEverything } from '../plan/network.ts';
 import { makeNetDecider } from '../policy/decide-net.ts';
 import { decide } from '../policy/decide.ts';

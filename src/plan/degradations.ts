@@ -1,8 +1,8 @@
-import type { Policy } from '../policy/policy.ts';
+import type { NetRule, Policy } from '../policy/policy.ts';
 import type { ActiveLayers } from './layers.ts';
 import type { Needs } from './needs.ts';
-import { type DoorPlan, mayNeedDoor } from './doors.ts';
-import { isEverything, type Network, planNetwork } from './network.ts';
+import type { DoorPlan } from './doors.ts';
+import { isByAddress, isEverything, mayNeedDoor, type Network, planNetwork } from './network.ts';
 import type { Degradation } from './plan.ts';
 
 export function describeRule(rule: {
@@ -78,6 +78,9 @@ export function findDoorDegradations(
   doors: DoorPlan | null,
 ): Degradation[] {
   if (network === 'host' || doors?.status === 'enforced') return [];
-  const reason = doors ? doors.reason : 'reaching hosts by name needs a network namespace';
-  return policy.net.filter(mayNeedDoor).map((rule) => ({ rule: describeRule(rule), reason }));
+  const reason = doors ? doors.reason : 'reaching hosts needs net, or the broker and Landlock 4';
+  // The broker knows addresses as well as any door does; it is names that not every program finds.
+  const isMissed = (rule: NetRule): boolean =>
+    mayNeedDoor(rule) && (network !== 'brokered' || !isByAddress(rule));
+  return policy.net.filter(isMissed).map((rule) => ({ rule: describeRule(rule), reason }));
 }

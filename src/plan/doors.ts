@@ -1,11 +1,11 @@
 import type { Availability } from '../host/facts.ts';
 import { escapeLiteral } from '../policy/glob.ts';
 import { parseNetTarget } from '../policy/net-target.ts';
-import type { FsRule, NetRule, Policy } from '../policy/policy.ts';
+import type { FsRule, Policy } from '../policy/policy.ts';
 import { SYSTEM_SOURCE } from '../policy/system-baseline.ts';
 import type { FileTree } from './file-tree.ts';
 import type { ActiveLayers } from './layers.ts';
-import { isEverything, LOOPBACK, type Network } from './network.ts';
+import { isByAddress, mayNeedDoor, type Network } from './network.ts';
 import type { LayerStatus, MountOp } from './plan.ts';
 import { listRoutedRanges, needsDoors, type RoutedRange } from './routed-ranges.ts';
 
@@ -42,11 +42,6 @@ export interface DoorInput {
 const RESOLV_CONF = '/etc/resolv.conf';
 const HOSTS = '/etc/hosts';
 
-/** An entry that may need a door: neither the run's own loopback nor the host's whole network. Most policies have none. */
-export function mayNeedDoor({ effect, text }: NetRule): boolean {
-  return effect === 'allow' && !LOOPBACK.has(text) && !isEverything(text);
-}
-
 function isName(text: string): boolean {
   const target = parseNetTarget(text);
   return !('problem' in target) && target.kind === 'host' && !target.name.endsWith('localhost');
@@ -67,9 +62,18 @@ function toCidr({ family, address, prefix }: RoutedRange): string {
   return `${family === 4 ? address.join('.') : groups.join(':')}/${prefix}`;
 }
 
+/** No addresses are led anywhere: the broker connects to what is asked for, or does not. */
+function planBrokered({ net }: Policy): DoorPlan {
+  const hasNames = !net.filter(mayNeedDoor).every(isByAddress);
+  const reason = hasNames ? 'programs that look names up over UDP do not find them' : '';
+  const status = hasNames ? 'partial' : 'enforced';
+  return { isTransparent: false, ranges: [], status, reason };
+}
+
 /** Null when nothing asks for a door, or when there is no namespace to put one into. */
 export function planDoors(policy: Policy, input: DoorInput): DoorPlan | null {
   const { active, network, tree, ipv6 } = input;
+  if (network === 'brokered') return planBrokered(policy);
   const wanted = network === 'private' ? policy.net.filter(mayNeedDoor) : [];
   if (wanted.length === 0) return null;
   // Names are the usual case, and ranges take longest to work out of all.
@@ -97,12 +101,16 @@ export function planDoors(policy: Policy, input: DoorInput): DoorPlan | null {
 const HOSTS_TEXT = '127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n';
 
 /** The resolver that programs are told of. The name may lead to a place that is hidden: it is put there. */
-export function planResolver(tree: FileTree): (MountOp & { readonly kind: 'file' })[] {
+export function planResolver(
+  tree: FileTree,
+  network: Network = 'private',
+): (MountOp & { readonly kind: 'file' })[] {
   const path = tree.realpath(RESOLV_CONF);
   if (path === null || tree.kind('/tmp') !== 'directory') return [];
   const hosts = tree.realpath(HOSTS);
+  const options = network === 'brokered' ? `options ${DNS_OVER_TCP}\n` : '';
   return [
-    { kind: 'file', path, text: `nameserver ${DOORS.dns.address}\n` },
+    { kind: 'file', path, text: `nameserver ${DOORS.dns.address}\n${options}` },
     ...(hosts === null ? [] : [{ kind: 'file' as const, path: hosts, text: HOSTS_TEXT }]),
   ];
 }
@@ -115,10 +123,14 @@ export function makeResolverRules(tree: FileTree): FsRule[] {
   return [{ effect: 'allow', rights: ['read'], pattern: escapeLiteral(path), origin }];
 }
 
+/** The broker connects; datagrams need no connection, so there are none. */
+const DNS_OVER_TCP = 'use-vc';
+
 /** What tells programs of the proxy. What the policy sets stays. */
 export function addProxyVariables(
   env: readonly (readonly [string, string])[],
   set: Readonly<Record<string, string>>,
+  network: Network = 'private',
 ): (readonly [string, string])[] {
   const { address, port } = DOORS.proxy;
   const http = `http://${address}:${port}`;
@@ -133,6 +145,7 @@ export function addProxyVariables(
       [name, value],
       [name.toUpperCase(), value],
     ])
+    .concat(network === 'brokered' ? [['RES_OPTIONS', DNS_OVER_TCP]] : [])
     .filter(([name]) => !Object.hasOwn(set, name));
   const names = new Set(own.map(([name]) => name));
   return [...env.filter(([name]) => !names.has(name)), ...own];

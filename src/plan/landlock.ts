@@ -76,7 +76,7 @@ export function planLandlock(options: {
   readonly listed: readonly string[];
   /** Whatever is not granted for writing lies on a read-only mount. */
   readonly isRestReadOnly: boolean;
-  /** No network at all: TCP is refused by Landlock as well. */
+  /** TCP is refused by Landlock as well; to the program alone, where the broker connects. */
   readonly isNetworkRefused: boolean;
 }): LandlockPlan {
   const abi = Math.min(options.abi, KNOWN_ABI);

@@ -75,6 +75,7 @@ function planFilter(
           mutations: true,
           attributes: true,
           connect: true,
+          ...(network === 'brokered' && { listen: true }),
           exec: isRecorded || needs.conflicts.some(({ deny }) => deny.rights.includes('exec')),
           start: isRecorded,
           fork: !has.pid,
@@ -82,7 +83,7 @@ function planFilter(
         }
       : null,
     sockets: {
-      inet: network === 'none' ? 'none' : 'all',
+      inet: network === 'none' ? 'none' : network === 'brokered' ? 'no-bypass' : 'all',
       unix: has.broker ? 'connected' : 'none',
       netlink: true,
     },
@@ -193,7 +194,7 @@ export function makePlan(input: PlanInput): Plan {
         shmBytes: policy.limits.memoryBytes,
         ...findPinned(needs, policy, input, has.broker),
         proc: has.pid ? { pidMax: limits.pidMax, firstPid } : null,
-        files: doors ? planResolver(tree) : [],
+        files: doors ? planResolver(tree, network) : [],
       })
     : [];
   const env = has.mount ? input.env : withoutGitConfig(input);
@@ -219,7 +220,8 @@ export function makePlan(input: PlanInput): Plan {
         isRecorded,
         isObserveOnly,
         isReadJudged: needs.isReadJudged && !isObserveOnly,
-        hasDoors: doors !== null,
+        hasDoors: doors !== null && network === 'private',
+        isBrokered: network === 'brokered',
         isTransparent: doors?.isTransparent ?? false,
       },
       namespaces,
@@ -227,7 +229,7 @@ export function makePlan(input: PlanInput): Plan {
       gid: host.gid,
       parentPid: input.parentPid,
       argv: input.argv,
-      env: doors ? addProxyVariables(env, policy.env.set) : env,
+      env: doors ? addProxyVariables(env, policy.env.set, network) : env,
       cwd: variables.cwd,
       scopedDir: variables.tmpdir,
       privateTmp: tmpPaths,
@@ -243,7 +245,7 @@ export function makePlan(input: PlanInput): Plan {
             // A program finds the name of its terminal by looking through /dev; what others share there is not seen.
             listed: has.mount ? ['/dev'] : [],
             isRestReadOnly: has.mount,
-            isNetworkRefused: network === 'none',
+            isNetworkRefused: network === 'none' || network === 'brokered',
           })
         : null,
       filter,

@@ -107,7 +107,9 @@ export type PlanFlag =
   /** Doors to the network are opened, and handed over on descriptor 4. */
   | 'hasDoors'
   /** Connections to the ranges of the doors are led to one. */
-  | 'isTransparent';
+  | 'isTransparent'
+  /** The broker alone connects, and asks on descriptor 4 where to. */
+  | 'isBrokered';
 
 /** What is to be written down of a run: everything that changes something, or reads as well. */
 export type Recording = 'none' | 'effects' | 'all';

@@ -21,12 +21,16 @@ const FLAGS: Readonly<Record<RefusedOp, string | undefined>> = {
   connect: '--allow-unix',
 };
 
+/** Destinations in the network, which no rule for files allows: the rules that refused them say what would. */
+const NETWORK = /^(?:tcp|udp|raw|af\d+):/;
+
 /** What would allow a refused operation. Naming the path itself also lifts configuration protection from it. */
 export function suggestAllow(
   op: RefusedOp,
   path: string,
   { policy, variables }: { policy: Pick<Policy, 'fs'>; variables: Variables },
 ): AllowSuggestion {
+  if (NETWORK.test(path)) return { flag: undefined, policyLine: undefined, refusedBy: undefined };
   const right = op === 'connect' ? 'write' : op;
   const decided = decide(policy, { op: right, path, tmpdir: variables.tmpdir });
   const refusedBy = decided.outcome === 'deny' ? decided.rule : undefined;

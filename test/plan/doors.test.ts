@@ -68,8 +68,24 @@ describe('planDoors()', () => {
     [['*', 'example.org']],
   ])('opens none for %j', (allow) => expect(plan(allow)).toBeNull());
 
-  it('opens none without a network namespace', () => {
-    expect(plan(['example.org'], { without: ['net'] })).toBeNull();
+  it('has the broker connect without a network namespace', () => {
+    expect(plan(['10.1.0.0/16:5432', '192.0.2.9'], { without: ['net'] })).toEqual({
+      isTransparent: false,
+      ranges: [],
+      status: 'enforced',
+      reason: '',
+    });
+    const byName = plan(['10.1.0.0/16', 'example.org'], { without: ['user'] });
+    expect(byName?.status).toBe('partial');
+    expect(byName?.reason).toContain('over UDP');
+  });
+
+  it.each([
+    { title: 'the broker', without: ['net', 'broker'] as const, host: HOST },
+    { title: 'Landlock', without: ['net', 'landlock'] as const, host: HOST },
+    { title: 'TCP in Landlock', without: ['net'] as const, host: { ...HOST, landlockAbi: 3 } },
+  ])('opens none without a network namespace and $title', ({ without, host }) => {
+    expect(plan(['example.org', '192.0.2.9'], { without, host })).toBeNull();
   });
 
   it('gives names the one range that stands for names', () => {

@@ -1,6 +1,7 @@
 import type { HostFacts } from '../../host/facts.ts';
 import type { ActiveLayers } from '../../plan/layers.ts';
 import { planLimits } from '../../plan/limits.ts';
+import { canBroker } from '../../plan/network.ts';
 import type { Layer, LayerStatus } from '../../plan/plan.ts';
 
 /** What the layers of this host come to for one thing that a policy can ask for. */
@@ -68,7 +69,10 @@ function judgeNetwork({ has, landlockAbi }: ActiveLayers): Judgement {
     : ['absent', 'the network is open: needs net or seccomp'];
 }
 
-function judgeNames({ has }: ActiveLayers): Judgement {
+function judgeNames(active: ActiveLayers): Judgement {
+  const { has } = active;
+  if (!has.net && canBroker(active))
+    return ['partial', 'the broker connects to it; names are not looked up over UDP: needs net'];
   if (!has.net) return ['absent', 'nothing that net.allow names is reached: needs net'];
   if (!has.nft) return ['partial', 'programs that use the proxy variables reach it: needs nft'];
   return has.mount

@@ -67,9 +67,13 @@ function findLayers({ network, doors, launch }: Plan): Enforcement[] {
     return [{ layer: 'net', how }];
   }
   const layers: Enforcement[] = [];
-  if (launch.filter) layers.push({ layer: 'seccomp', how: 'no network sockets' });
+  const isBrokered = network === 'brokered';
+  if (isBrokered)
+    layers.push({ layer: 'broker', how: 'connects by itself, where the rules say so' });
+  if (launch.filter)
+    layers.push({ layer: 'seccomp', how: isBrokered ? 'TCP sockets only' : 'no network sockets' });
   if (launch.landlock && launch.landlock.net !== 0)
-    layers.push({ layer: 'landlock', how: 'no TCP' });
+    layers.push({ layer: 'landlock', how: isBrokered ? 'no TCP by the program itself' : 'no TCP' });
   return layers;
 }
 

@@ -151,7 +151,7 @@ export class RecordedRun {
 
   async #judge(record: RunRecord): Promise<Violation[]> {
     const { policy, variables } = this.#input;
-    const { mayNeedDoor } = await import('../../plan/doors.ts');
+    const { mayNeedDoor } = await import('../../plan/network.ts');
     const namesOf = policy.net.some(mayNeedDoor)
       ? await (await import('./allowed-names.ts')).lookUpAllowedNames(policy, record.events)
       : undefined;

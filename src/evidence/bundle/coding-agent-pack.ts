@@ -40,7 +40,7 @@ export interface CodingAgentPack {
 /** The scope knows no single hosts: where the policy opens a door, the network is allowed. */
 function isNetworkAllowed({ network }: EvidenceContent, { net }: EffectivePolicy): boolean {
   const isDoor = net.some(({ effect, text }) => effect === 'allow' && !LOOPBACK.has(text));
-  return network === 'host' || (network === 'private' && isDoor);
+  return network === 'host' || (network !== 'none' && isDoor);
 }
 
 /** A list that is cut short covers its surface in part only. */

@@ -33,6 +33,16 @@ const IPPROTO_UDP = 17;
 const TCP_FASTOPEN = 23;
 const TCP_FASTOPEN_CONNECT = 30;
 const TCP_ULP = 31;
+const SOL_SOCKET = 1;
+const SO_BINDTODEVICE = 25;
+const SO_BINDTOIFINDEX = 62;
+const IPPROTO_IP = 0;
+const IP_OPTIONS = 4;
+const IP_UNICAST_IF = 50;
+const IPPROTO_IPV6 = 41;
+const IPV6_2292PKTOPTIONS = 6;
+const IPV6_RTHDR = 57;
+const IPV6_UNICAST_IF = 76;
 
 const IS_INET = isFamily(AF_INET, AF_INET6);
 const IS_UNIX = isFamily(AF_UNIX);
@@ -91,6 +101,25 @@ function makeInetRules({ inet, isUdpAllowed = false }: SocketRequest): Rule[] {
           EPERM,
           isOneOf(1, [IPPROTO_TCP]),
           isOneOf(2, [TCP_FASTOPEN, TCP_FASTOPEN_CONNECT, TCP_ULP]),
+        ),
+        // Routes by the will of the sender: packets would go by way of another host, or out by another link.
+        refuse(
+          'setsockopt',
+          EPERM,
+          isOneOf(1, [IPPROTO_IP]),
+          isOneOf(2, [IP_OPTIONS, IP_UNICAST_IF]),
+        ),
+        refuse(
+          'setsockopt',
+          EPERM,
+          isOneOf(1, [IPPROTO_IPV6]),
+          isOneOf(2, [IPV6_2292PKTOPTIONS, IPV6_RTHDR, IPV6_UNICAST_IF]),
+        ),
+        refuse(
+          'setsockopt',
+          EPERM,
+          isOneOf(1, [SOL_SOCKET]),
+          isOneOf(2, [SO_BINDTODEVICE, SO_BINDTOIFINDEX]),
         ),
       ];
   }
