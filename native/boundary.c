@@ -88,7 +88,7 @@ static void take_bind_source(struct mount_op *op) {
 /* A file of ours, on a file system of its own. That stays below what is mounted on /tmp later. */
 static void take_file(struct mount_op *op) {
   const char *place = "/tmp/file";
-  if (mount("assay", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=64k,nr_inodes=4,mode=0755")) die_errno("mount", op->path);
+  if (mount("assay", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=16m,nr_inodes=4,mode=0755")) die_errno("mount", op->path);
   int fd = open(place, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
   size_t len = strlen(op->source);
   if (fd < 0 || fchmod(fd, 0644) || write(fd, op->source, len) != (ssize_t)len) die_errno("mount", op->path);

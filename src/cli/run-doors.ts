@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { FakeAddresses } from '../egress/dns/name-table.ts';
 import type { ServeDoors } from '../egress/doors.ts';
 import type { EgressLog, NameTable } from '../egress/egress.ts';
+import type { Injection } from '../egress/inject/prepare.ts';
 import { makeOutsideLookup } from '../egress/outside-lookup.ts';
 import { RefusalTally } from '../egress/refusal-tally.ts';
 import { makeResolver } from '../egress/resolver.ts';
@@ -12,6 +13,7 @@ import type { Policy } from '../policy/policy.ts';
 
 export interface RunDoorsInput {
   readonly policy: Policy;
+  readonly injection?: Injection | undefined;
   /** Where a recorded run takes the facts. */
   readonly openLog?: ((names: NameTable) => Promise<EgressLog>) | undefined;
 }
@@ -25,14 +27,21 @@ export interface RunDoors {
 const MAX_LINES = 5;
 
 /** What a run with doors needs beside its program; loaded only then. */
-export async function openRunDoors({ policy, openLog }: RunDoorsInput): Promise<RunDoors> {
+export async function openRunDoors({
+  policy,
+  injection,
+  openLog,
+}: RunDoorsInput): Promise<RunDoors> {
+  const opening = injection && (await import('../egress/inject/run-interceptor.ts'));
   const names = new FakeAddresses();
   const log = new RefusalTally(await openLog?.(names));
   const serve: ServeDoors = (doors) => {
     const rules = makeEgressRules({ policy, clock: SYSTEM_CLOCK });
     const resolver = makeResolver({ rules, outside: makeOutsideLookup() });
     const ownNames = [hostname().toLowerCase()];
-    return serveEgress(doors, { rules, names, resolver, log, ownNames, now: () => Date.now() });
+    const interceptor = opening && new opening.RunInterceptor(rules, injection);
+    const now = (): number => Date.now();
+    return serveEgress(doors, { rules, names, resolver, log, ownNames, interceptor, now });
   };
   return { serve, describeRefusals: () => describeRefusals(log) };
 }

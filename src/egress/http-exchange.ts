@@ -42,13 +42,11 @@ export type AnswerEnd =
   | 'broken';
 
 /** The head as the upstream gets it. */
-export async function writeRequest(
-  exchange: Exchange,
-  interceptor: Interceptor | undefined,
-): Promise<Buffer> {
-  const { head, target, framing } = exchange;
+export function writeRequest(exchange: Exchange, interceptor: Interceptor | undefined): Buffer {
+  const { head, target, framing, isTls } = exchange;
   const kept = keepFields(head.fields);
-  const edited = (await interceptor?.editFields(target.destination, kept)) ?? kept;
+  const seen = { destination: target.destination, method: head.method, isTls };
+  const edited = interceptor?.editFields(seen, kept) ?? kept;
   const fields: Field[] = [['Host', target.authority], ...edited, ...frameFields(framing)];
   if (isUpgrade(exchange)) fields.push(['Connection', 'Upgrade'], ['Upgrade', 'websocket']);
   return writeHead(`${head.method} ${target.path} HTTP/1.${head.minor}`, fields);

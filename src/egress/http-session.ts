@@ -152,7 +152,7 @@ export class HttpSession {
     const isReused = upstream.isUsed;
     upstream.isUsed = true;
     const { stream } = upstream.reader;
-    await send(stream, await writeRequest(exchange, interceptor));
+    await send(stream, writeRequest(exchange, interceptor));
     const sent = { end: undefined as BodyEnd | undefined };
     const sending = sendBody(this.#reader, stream, { framing, isRequest: true }).then((end) => {
       sent.end = end;

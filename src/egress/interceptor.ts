@@ -13,7 +13,14 @@ export interface Interceptor {
    */
   open(sides: TlsSides): Promise<PlainSides>;
   /** The fields of a request that was allowed, as they are to be sent. */
-  editFields(destination: Destination, fields: readonly Field[]): Promise<readonly Field[]>;
+  editFields(seen: RequestSeen, fields: readonly Field[]): readonly Field[];
+}
+
+/** What of a request decides about its headers. */
+export interface RequestSeen {
+  readonly destination: Destination;
+  readonly method: string;
+  readonly isTls: boolean;
 }
 
 export interface TlsSides {
@@ -21,6 +28,8 @@ export interface TlsSides {
   readonly upstream: Duplex;
   readonly destination: Destination;
   readonly first: Buffer;
+  /** Told of what goes wrong before anything is closed for it. */
+  readonly onProblem: (problem: string) => void;
 }
 
 export interface PlainSides {

@@ -3,6 +3,7 @@ import { makeConnectJudge } from './connect-judge.ts';
 import { serveDns } from './dns/serve-dns.ts';
 import type { Doors, DoorService } from './doors.ts';
 import type { EgressLog, NameTable } from './egress.ts';
+import type { Interceptor } from './interceptor.ts';
 import type { Resolver } from './resolver.ts';
 import type { LiveRules } from './rules.ts';
 import { serveDoors } from './serve-doors.ts';
@@ -14,6 +15,8 @@ export interface EgressInput {
   readonly log: EgressLog;
   /** Names of this machine, which lead nowhere but to the loopback inside. */
   readonly ownNames?: readonly string[] | undefined;
+  /** Adds headers and opens TLS, where the policy has that. */
+  readonly interceptor?: Interceptor | undefined;
   /** As it stands in the facts. */
   readonly now: () => number;
 }

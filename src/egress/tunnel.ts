@@ -96,8 +96,12 @@ async function openTls(
 ): Promise<void> {
   const { upstream, asked } = connection;
   const first = reader.detach();
-  asked.client.pause();
-  const sides = { client: asked.client, upstream, destination: asked.destination, first };
+  const { client, destination } = asked;
+  client.pause();
+  const onProblem = (problem: string): void => {
+    connection.note ??= `cut: ${problem.slice(0, 200)}`;
+  };
+  const sides = { client, upstream, destination, first, onProblem };
   try {
     const plain = await context.interceptor?.open(sides);
     if (!plain) return connection.cut('cut: TLS could not be opened');
@@ -106,7 +110,7 @@ async function openTls(
     const inner = new ByteReader(plain.client);
     await serveHttp(context, { ...plain, connection, reader: inner, isTls: true });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    connection.cut(`cut: TLS could not be opened: ${why.slice(0, 200)}`);
+    onProblem(error instanceof Error ? error.message : String(error));
+    connection.cut('cut');
   }
 }

@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, writeFileSync } from 'node:fs';
 import { AssayError } from '../core/errors.ts';
 import type { ServeDoors } from '../egress/doors.ts';
 import type { HostFacts, Namespace } from '../host/facts.ts';
@@ -26,6 +26,8 @@ export interface RunRequest {
   /** Called with each plan before it is tried; throws when the plan is not good enough, and returns the banner. */
   readonly announce: (plan: Plan) => string;
   readonly record?: RecordRequest | undefined;
+  /** Certificates that the program is to trust, where TLS is opened. */
+  readonly trustedPem?: string | undefined;
   /** Serves the doors to the network of a run that has them; called only then. */
   readonly loadDoors?: (() => Promise<ServeDoors>) | undefined;
   /** Watch, and refuse nothing. */
@@ -127,6 +129,7 @@ async function attempt(
   leftovers: string[],
 ): Promise<PerformedPlan> {
   const banner = request.announce(plan);
+  if (plan.trust?.isWritten) writeFileSync(plan.trust.path, plan.trust.text);
   const cgroups = new CgroupSet();
   try {
     const joined = cgroups.make(plan.limits.cgroups, `assay-${process.pid}`);

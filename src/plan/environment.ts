@@ -46,14 +46,17 @@ interface Variable {
 export function filterEnvironment({
   env,
   rules,
+  withheld,
 }: {
   env: Readonly<Record<string, string>>;
   rules: EnvRules;
+  /** Never passed, whatever the rules say: what is in them is added to requests outside. */
+  withheld?: ReadonlySet<string> | undefined;
 }): FilteredEnvironment {
   const kept = new Map<string, string>();
   const lists = { scrubbed: [] as string[], stripped: [] as string[], allowedExec: [] as string[] };
   for (const variable of classify(env)) {
-    const verdict = judge(variable, rules);
+    const verdict = withheld?.has(variable.name) ? 'scrub' : judge(variable, rules);
     if (verdict === 'scrub') lists.scrubbed.push(variable.name);
     else if (verdict === 'strip') lists.stripped.push(variable.name);
     else {

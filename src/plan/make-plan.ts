@@ -1,7 +1,7 @@
 import type { Arch, HostFacts, Namespace } from '../host/facts.ts';
 import { decide } from '../policy/decide.ts';
 import { isLiteral, unescapeLiteral } from '../policy/glob.ts';
-import type { Policy, Variables } from '../policy/policy.ts';
+import type { InjectRule, Policy, Variables } from '../policy/policy.ts';
 import { planBrokerRules } from './broker.ts';
 import { describeRule, findDegradations, findDoorDegradations } from './degradations.ts';
 import {
@@ -20,6 +20,13 @@ import { findNeeds, type Needs } from './needs.ts';
 import { type Network, planNetwork } from './network.ts';
 import type { Degradation, LaunchPlan, LayerReport, Recording } from './plan.ts';
 import type { FilterRequest } from './seccomp/filter-request.ts';
+import {
+  addTrustVariables,
+  makeTrustRules,
+  planTrust,
+  planTrustFile,
+  type TrustPlan,
+} from './trust.ts';
 import { planView } from './view.ts';
 
 export interface PlanInput {
@@ -33,6 +40,8 @@ export interface PlanInput {
   readonly parentPid: number;
   readonly graceMs: number;
   readonly recording?: Recording | undefined;
+  /** Certificates that the program is to trust, where TLS is opened. */
+  readonly trustedPem?: string | undefined;
   /** Watch, and refuse nothing. */
   readonly isObserveOnly?: boolean | undefined;
 }
@@ -47,6 +56,8 @@ export interface Plan {
   readonly network: Network;
   /** Null when the policy names nothing to be reached, or there is no namespace to reach it from. */
   readonly doors: DoorPlan | null;
+  /** Null unless TLS is opened. */
+  readonly trust: TrustPlan | null;
 }
 
 /**
@@ -135,14 +146,27 @@ function isInside(path: string, dirs: readonly string[]): boolean {
   return dirs.some((dir) => path !== dir && isAtOrBelow(path, dir));
 }
 
+function describeUnused({ header, text, origin }: InjectRule): string {
+  return `${origin.source} net.inject: ${header} for ${text} is not added: the network has no door`;
+}
+
 /** The whole of a run, decided: pure, and the same for the same input. */
 export function makePlan(input: PlanInput): Plan {
   const { variables, host, tree } = input;
   const active = chooseLayers(host, input.choice);
   const network = planNetwork(input.policy, active);
   const doors = planDoors(input.policy, { active, network, tree, ipv6: host.ipv6 });
+  const trust = planTrust({
+    text: doors ? input.trustedPem : undefined,
+    tree,
+    hasMount: active.has.mount,
+    tmpdir: variables.tmpdir,
+  });
   const policy = doors
-    ? { ...input.policy, fs: [...input.policy.fs, ...makeResolverRules(tree)] }
+    ? {
+        ...input.policy,
+        fs: [...input.policy.fs, ...makeResolverRules(tree), ...makeTrustRules(trust)],
+      }
     : input.policy;
   const { grants, absent, astray } = collectGrants(policy.fs, tree);
   const system = groupSystemRules(policy.fs);
@@ -194,7 +218,7 @@ export function makePlan(input: PlanInput): Plan {
         shmBytes: policy.limits.memoryBytes,
         ...findPinned(needs, policy, input, has.broker),
         proc: has.pid ? { pidMax: limits.pidMax, firstPid } : null,
-        files: doors ? planResolver(tree, network) : [],
+        files: doors ? [...planResolver(tree, network), ...planTrustFile(trust)] : [],
       })
     : [];
   const env = has.mount ? input.env : withoutGitConfig(input);
@@ -229,7 +253,9 @@ export function makePlan(input: PlanInput): Plan {
       gid: host.gid,
       parentPid: input.parentPid,
       argv: input.argv,
-      env: doors ? addProxyVariables(env, policy.env.set, network) : env,
+      env: doors
+        ? addTrustVariables(addProxyVariables(env, policy.env.set, network), trust, policy.env.set)
+        : env,
       cwd: variables.cwd,
       scopedDir: variables.tmpdir,
       privateTmp: tmpPaths,
@@ -267,6 +293,7 @@ export function makePlan(input: PlanInput): Plan {
         .map(({ limit, how }) => ({ rule: `limit on ${limit}`, reason: how })),
     ],
     notes: [
+      ...(doors ? [] : policy.inject.map(describeUnused)),
       ...astray.map(
         (rule) =>
           `${describeRule(rule)} is not granted: a link in a writable place leads it elsewhere`,
@@ -281,5 +308,6 @@ export function makePlan(input: PlanInput): Plan {
     limits,
     network,
     doors,
+    trust,
   };
 }

@@ -1,6 +1,7 @@
 import { AssayError } from '../../core/errors.ts';
 import { toPrintable } from '../../core/printable.ts';
 import type { NameTable } from '../../egress/egress.ts';
+import type { Injection } from '../../egress/inject/prepare.ts';
 import { guessFacts } from '../../host/guess-facts.ts';
 import type { SetAside } from '../../launch/git-aftermath.ts';
 import { readHostTree } from '../../launch/host-tree.ts';
@@ -229,6 +230,17 @@ function tellOutcome({ lines, violations, problems }: RunOutcome, isQuiet: boole
     });
 }
 
+/** Headers to be added and TLS to be opened, of which most policies have neither. Fails before anything has run. */
+async function readInjection(
+  policy: Policy,
+  env: Record<string, string>,
+): Promise<Injection | undefined> {
+  const isNeeded = policy.inject.length > 0 || policy.net.some((rule) => rule.isTlsOpened);
+  if (!isNeeded) return undefined;
+  const { prepareInjection } = await import('../../egress/inject/prepare.ts');
+  return await prepareInjection({ policy, env, now: () => Date.now() });
+}
+
 async function runInside(
   { flags, rest }: ParsedCommand,
   json: JsonTarget | undefined,
@@ -246,7 +258,9 @@ async function runInside(
   const callerEnv = readCallerEnvironment();
   const outputs = await listOutputs(flags, json);
   const policy = await preparePolicy({ command, flags, tree, variables, callerEnv, outputs });
-  const environment = filterEnvironment({ env: callerEnv, rules: policy.env });
+  const injection = await readInjection(policy, callerEnv);
+  const withheld = injection?.withheld;
+  const environment = filterEnvironment({ env: callerEnv, rules: policy.env, withheld });
   const choice = isDryRun ? WATCH_ONLY : parseLayerChoice(flags.text('layers'));
   const host = guessFacts();
   const recorded = isRecordWanted(flags)
@@ -269,14 +283,15 @@ async function runInside(
     return warnings.length > 0 ? `${warnings.join('\n')}\n` : '';
   };
   const env = addRunVariables(environment.env, variables, !isDryRun);
-  const request = { argv: rest, env, policy, variables, host, tree, choice, announce };
+  const trustedPem = injection?.opening?.bundlePem;
+  const request = { argv: rest, env, policy, variables, host, tree, choice, announce, trustedPem };
   let doors: RunDoors | undefined;
   const result = await runSandbox({
     ...request,
     loadDoors: async () => {
       const { openRunDoors } = await import('../run-doors.ts');
       const openLog = recorded && (async (names: NameTable) => recorded.openEgress(names));
-      doors = await openRunDoors({ policy, openLog });
+      doors = await openRunDoors({ policy, injection, openLog });
       return doors.serve;
     },
     record: recorded ? recorded.request : { recording: chooseLevel(flags) },

@@ -33,7 +33,11 @@ const SERIAL_BYTES = 16;
 export interface CertificateRequest {
   readonly publicKey: KeyObject;
   readonly commonName: string;
-  readonly issuer: { readonly commonName: string; readonly key: KeyObject; readonly publicKey: KeyObject };
+  readonly issuer: {
+    readonly commonName: string;
+    readonly key: KeyObject;
+    readonly publicKey: KeyObject;
+  };
   readonly fromMs: number;
   readonly untilMs: number;
   /** The name or address that it is for; absent of an authority. */
@@ -59,7 +63,10 @@ export function makeCertificate(request: CertificateRequest): Buffer {
 }
 
 export function toPem(certificate: Uint8Array): string {
-  const lines = Buffer.from(certificate).toString('base64').match(/.{1,64}/g) ?? [];
+  const lines =
+    Buffer.from(certificate)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
   return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;
 }
 
@@ -110,5 +117,7 @@ function toBytes({ bits: count, value }: IpAddress): Buffer {
 
 /** What it is called by is free; the digest of the key is what everybody takes (RFC 5280, 4.2.1.2). */
 function identify(key: KeyObject): Buffer {
-  return createHash('sha1').update(key.export({ type: 'spki', format: 'der' })).digest();
+  return createHash('sha1')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest();
 }

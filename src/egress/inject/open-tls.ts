@@ -37,7 +37,7 @@ export async function openTls(sides: TlsSides, options: OpenTlsOptions): Promise
 }
 
 async function acceptClient(
-  { client, destination, first }: TlsSides,
+  { client, destination, first, onProblem }: TlsSides,
   { authority, handshakeMs }: OpenTlsOptions,
 ): Promise<TLSSocket> {
   const host = destination.name ?? destination.address ?? '';
@@ -49,17 +49,19 @@ async function acceptClient(
     // Without it a name that is sent is not told.
     SNICallback: (_name, done) => done(null, authority.contextFor(host)),
   });
-  await waitFor(socket, { event: 'secure', ms: handshakeMs, side: 'the program' });
+  await waitFor(socket, { event: 'secure', ms: handshakeMs, side: 'the program', onProblem });
   // What was looked at before is the first hello; this is what was agreed on.
   const named = (socket as { servername?: string | false | null }).servername;
   const isRight = destination.name === undefined ? !named : isSameName(named, destination.name);
   if (isRight) return socket;
+  const problem = `the name in the TLS hello is not ${host}`;
+  onProblem(problem);
   socket.destroy();
-  throw new Error(`the name in the TLS hello is not ${host}`);
+  throw new Error(problem);
 }
 
 async function reachServer(
-  { upstream, destination }: TlsSides,
+  { upstream, destination, onProblem }: TlsSides,
   { roots, handshakeMs }: OpenTlsOptions,
 ): Promise<TLSSocket> {
   const { name, address } = destination;
@@ -74,11 +76,13 @@ async function reachServer(
     // Said outright: a variable of node could make it false.
     rejectUnauthorized: true,
   });
-  await waitFor(socket, { event: 'secureConnect', ms: handshakeMs, side: 'the server' });
+  await waitFor(socket, { event: 'secureConnect', ms: handshakeMs, side: 'the server', onProblem });
   const { alpnProtocol } = socket;
   if (socket.authorized && (!alpnProtocol || ALPN.includes(alpnProtocol))) return socket;
+  const problem = 'the certificate of the server cannot be verified';
+  onProblem(problem);
   socket.destroy();
-  throw new Error('the certificate of the server cannot be verified');
+  throw new Error(problem);
 }
 
 function isSameName(sent: string | false | null | undefined, name: string): boolean {
@@ -89,16 +93,19 @@ interface Wait {
   readonly event: 'secure' | 'secureConnect';
   readonly ms: number;
   readonly side: string;
+  readonly onProblem: (problem: string) => void;
 }
 
-async function waitFor(socket: TLSSocket, { event, ms, side }: Wait): Promise<void> {
+async function waitFor(socket: TLSSocket, { event, ms, side, onProblem }: Wait): Promise<void> {
   // Stays for good: an error that nobody listens to would end the process.
   socket.on('error', () => undefined);
   await new Promise<void>((resolve, reject) => {
     const settle = (problem?: string): void => {
       clearTimeout(timer);
       socket.off('error', onError).off('close', onClose).off(event, onDone);
-      if (problem === undefined) return resolve();
+      // Later: this is called from within OpenSSL, and node does not bear it if sockets are destroyed meanwhile.
+      if (problem === undefined) return void setImmediate(resolve);
+      onProblem(problem);
       socket.destroy();
       reject(new Error(problem));
     };

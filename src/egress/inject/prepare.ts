@@ -29,10 +29,6 @@ export interface InjectionInput {
   readonly limits?: ValueSource['limits'];
 }
 
-export function needsInjection({ net, inject }: Pick<Policy, 'net' | 'inject'>): boolean {
-  return inject.length > 0 || net.some((rule) => rule.isTlsOpened === true);
-}
-
 /** Throws when a value cannot be had: then nothing is to run. */
 export async function prepareInjection(input: InjectionInput): Promise<Injection> {
   const { policy, env, now, limits } = input;

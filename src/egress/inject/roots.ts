@@ -35,9 +35,13 @@ function tryRead(path: string): string | undefined {
 function readNamed(variable: string, path: string): string {
   const text = tryRead(path);
   if (text === undefined || listCertificates(text).length === 0)
-    throw new AssayError('E_INJECT_FAILED', `Cannot read certificates from "${path}" of ${variable}`, {
-      hint: `Name a file of certificates in PEM, or take ${variable} out of the environment`,
-    });
+    throw new AssayError(
+      'E_INJECT_FAILED',
+      `Cannot read certificates from "${path}" of ${variable}`,
+      {
+        hint: `Name a file of certificates in PEM, or take ${variable} out of the environment`,
+      },
+    );
   return text;
 }
 
