@@ -13,7 +13,7 @@ export interface EgressInput {
   readonly names: NameTable;
   readonly resolver: Resolver;
   readonly log: EgressLog;
-  /** Names of this machine, which lead nowhere but to the loopback inside. */
+  /** Names of this machine, which lead to the loopback inside unless a rule names them. */
   readonly ownNames?: readonly string[] | undefined;
   /** Adds headers and opens TLS, where the policy has that. */
   readonly interceptor?: Interceptor | undefined;

@@ -11,7 +11,7 @@ export interface DnsFilterInput {
   readonly names: NameTable;
   readonly resolver: Resolver;
   readonly log: Pick<EgressLog, 'question'>;
-  /** Names of this machine, which mean the loopback inside as localhost does. */
+  /** Names of this machine, which mean the loopback inside unless a rule names them. */
   readonly ownNames?: readonly string[] | undefined;
   /** As it stands in the facts. */
   readonly now: () => number;
@@ -82,18 +82,14 @@ export class DnsFilter {
     const host = parseHost(query.name);
     const name = 'problem' in host ? undefined : host.name;
     if (name === undefined) return refuseName(query.name, type, NO_HOST);
-    if (this.#isLocal(name)) return answerLocal(type);
+    if (name === 'localhost' || name.endsWith('.localhost')) return answerLocal(type);
     if (name === 'arpa' || name.endsWith('.arpa')) return this.#answerReverse(name, type);
     const verdict = this.#input.rules.decideName(name);
+    if (!verdict.isAllowed && this.#input.ownNames?.includes(name)) return answerLocal(type);
     if (!verdict.isAllowed) return refuseName(name, type, verdict);
     if (type === TYPE.AXFR || type === TYPE.IXFR)
       return refuse('REFUSED', 'a zone is not handed out');
     return await this.#answerAllowed(name, type, verdict);
-  }
-
-  #isLocal(name: string): boolean {
-    if (name === 'localhost' || name.endsWith('.localhost')) return true;
-    return this.#input.ownNames?.includes(name) ?? false;
   }
 
   async #answerAllowed(name: string, type: number, verdict: Verdict): Promise<Reply> {

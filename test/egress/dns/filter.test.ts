@@ -143,6 +143,16 @@ describe('DnsFilter', () => {
     expect(harness.asked).toEqual([]);
   });
 
+  it('keeps the name of the machine inside, unless a rule names it', async () => {
+    const ownNames = ['machine'];
+    expect(await ask(makeHarness({ allow: ['a.example'], ownNames }), 'machine')).toBe(
+      'NOERROR 1:7f000001',
+    );
+    expect(await ask(makeHarness({ allow: ['machine:22'], ownNames }), 'machine')).toBe(
+      'NOERROR 1:c6120001',
+    );
+  });
+
   it('leads from its addresses back to names, and from no others', async () => {
     const harness = makeHarness({ allow: ['a.example'] });
     await ask(harness, 'a.example');

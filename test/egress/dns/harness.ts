@@ -12,6 +12,7 @@ export interface HarnessOptions {
   readonly world?: Readonly<Record<string, readonly string[]>>;
   readonly outside?: (name: string) => Promise<readonly string[]>;
   readonly maxNames?: number;
+  readonly ownNames?: readonly string[];
 }
 
 export interface Harness {
@@ -52,6 +53,13 @@ export function makeHarness(options: HarnessOptions): Harness {
   const resolver = makeResolver({ rules, outside });
   const names = new FakeAddresses(maxNames);
   const log = { question: (fact: QuestionFact): void => void facts.push(fact) };
-  const filter = new DnsFilter({ rules, names, resolver, log, now: () => 42 });
+  const filter = new DnsFilter({
+    rules,
+    names,
+    resolver,
+    log,
+    ownNames: options.ownNames,
+    now: () => 42,
+  });
   return { filter, names, resolver, facts, asked };
 }
