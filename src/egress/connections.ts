@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Dialer } from './dialer.ts';
 import type { Destination, Door, EgressLog, EgressRules, Verdict } from './egress.ts';
@@ -35,6 +35,8 @@ export class Connection {
   }
 }
 
+const KEEP_ALIVE_MS = 60_000;
+
 /** Every connection of a run: opens them by the rules, tells the log of each, and cuts what is not allowed any more. */
 export class Connections {
   readonly #rules: EgressRules;
@@ -42,6 +44,7 @@ export class Connections {
   readonly #dialer: Dialer;
   readonly #now: () => number;
   readonly #live = new Set<Connection>();
+  #sweep: NodeJS.Timeout | undefined;
 
   constructor(options: {
     readonly rules: EgressRules;
@@ -68,6 +71,7 @@ export class Connections {
     }
     const connection = new Connection(asked, dialled);
     this.#live.add(connection);
+    this.#sweep ??= setInterval(() => this.#keepAlive(), KEEP_ALIVE_MS).unref();
     connection.upstream.once('close', () => {
       this.#live.delete(connection);
       const { address, note, upstream } = connection;
@@ -92,6 +96,7 @@ export class Connections {
 
   /** Ends them all, and resolves when that was told of each. */
   async close(): Promise<void> {
+    clearInterval(this.#sweep);
     for (const { asked, upstream } of this.#live) {
       reset(asked.client);
       // A reset would take back what the kernel has not sent yet.
@@ -99,6 +104,16 @@ export class Connections {
       else reset(upstream);
     }
     while (this.#live.size > 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /**
+   * The kernel asks the ends of connections that have lived for a while whether they are there. One timer for all of them,
+   * and nothing for the many that are short.
+   */
+  #keepAlive(): void {
+    for (const { asked, upstream } of this.#live)
+      for (const side of [asked.client, upstream])
+        if (side instanceof Socket) side.setKeepAlive(true, KEEP_ALIVE_MS);
   }
 
   #judgeAgain(): void {

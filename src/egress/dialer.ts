@@ -175,16 +175,11 @@ async function raceAddresses({ addresses, port, attemptMs, end }: Race) {
   });
 }
 
-/** A dead peer of an idle connection is noticed by the kernel, without timers here. */
-const SOCKET_OPTIONS = {
-  allowHalfOpen: true,
-  noDelay: true,
-  keepAlive: true,
-  keepAliveInitialDelay: 60_000,
-} as const;
+const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true } as const;
 
 /** Each family in its own order, in turns, the one that the resolver put first first. */
-function interleave(addresses: readonly string[]): string[] {
+function interleave(addresses: readonly string[]): readonly string[] {
+  if (addresses.length < 2) return addresses;
   const isFirst = (address: string): boolean =>
     address.includes(':') === addresses[0]?.includes(':');
   const ours = addresses.filter(isFirst);

@@ -76,6 +76,7 @@ function guessProtocol(bytes: Buffer, isStrict: boolean): Guess {
   // The hello of SSL 2, which some servers still take for TLS; it names no host.
   if (first >= 0x80 && first < 0xc0 && isOneOf(third, 1) && isOneOf(fourth, 3))
     return fourth === undefined ? 'wait' : 'tls';
+  if (first < 0x20 && first !== 0x0d && first !== 0x0a) return 'other';
   const text = bytes.toString('latin1', 0, MAX_LINE).replace(BREAKS, '');
   if (text === '') return bytes.length > MAX_LINE ? 'other' : isStrict ? 'wait' : 'unsure';
   if (HTTP2_PREFACE.test(text)) return isStrict ? 'http' : 'other';

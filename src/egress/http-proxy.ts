@@ -54,7 +54,7 @@ async function serveConnect(
 function checkConnect(head: RequestHead, target: string): string | undefined {
   const [text, ...more] = listValues(head.fields, 'host');
   if (more.length > 0) return 'it has several Host fields';
-  if (text !== undefined) {
+  if (text !== undefined && text !== head.target) {
     const [, , port = ''] = /^(.*):(\d+)$/.exec(target) ?? [];
     const named = readAuthority(text, Number(port));
     if ('odd' in named || formatHostPort(named, named.port) !== target)
