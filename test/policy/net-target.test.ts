@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { decideNet } from '../../src/policy/decide-net.ts';
 import { parseHost } from '../../src/policy/host.ts';
 import { isCatchAll, matchesTarget, parseNetTarget } from '../../src/policy/net-target.ts';
+import { judgeAddress } from '../../src/policy/net-judge.ts';
+import { compileNetRules } from '../../src/policy/net-rules.ts';
 import type { NetRule } from '../../src/policy/policy.ts';
 
 function matches(entry: string, host: string, port?: number): boolean {
@@ -104,5 +106,17 @@ describe('decideNet()', () => {
       outcome: 'deny',
       rule: undefined,
     });
+  });
+});
+
+describe('judgeAddress()', () => {
+  it("takes a rule for the loopback inside for nothing of the host's", () => {
+    const text = '127.0.0.0/8';
+    const rules = compileNetRules([
+      { effect: 'allow', text, origin: { source: 'test', key: 'net.allow', text } },
+    ]);
+    const address = { bits: 32, value: 0x7f000001n } as const;
+    expect(judgeAddress(rules, { address, port: 80, isResolved: true }).isAllowed).toBe(false);
+    expect(judgeAddress(rules, { address, port: 80, isResolved: false }).isAllowed).toBe(false);
   });
 });
