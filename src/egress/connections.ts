@@ -94,13 +94,24 @@ export class Connections {
     return true;
   }
 
+  /** What was handed on so far in connections that are open; undefined while it is certain that there is more. */
+  countSent(): number | undefined {
+    let sent = this.#dialer.isDialling ? undefined : 0;
+    for (const { upstream } of this.#live)
+      sent =
+        sent === undefined || upstream.writableLength > 0
+          ? undefined
+          : sent + upstream.bytesWritten;
+    return sent;
+  }
+
   /** Ends them all, and resolves when that was told of each. */
   async close(): Promise<void> {
     clearInterval(this.#sweep);
     for (const { asked, upstream } of this.#live) {
       reset(asked.client);
       // A reset would take back what the kernel has not sent yet.
-      if (upstream.writableFinished) upstream.destroy();
+      if (upstream.writableLength === 0) upstream.destroy();
       else reset(upstream);
     }
     while (this.#live.size > 0) await new Promise((resolve) => setImmediate(resolve));

@@ -41,6 +41,10 @@ export class Dialer {
     this.#limits = options.limits;
   }
 
+  get isDialling(): boolean {
+    return this.#pending > 0;
+  }
+
   /** Gives up when `client` closes. */
   async dial(destination: Destination, client: Duplex): Promise<Dialled> {
     if (this.#pending >= this.#limits.maxPending) return { errno: 'EAGAIN' };

@@ -28,7 +28,7 @@ type Serve = (context: DoorContext, client: Socket) => Promise<void>;
 export function serveDoors(
   { proxy, transparent }: Pick<Doors, 'proxy' | 'transparent'>,
   { rules, names, log, resolver, interceptor, limits, now = Date.now }: ServeDoorsOptions,
-): DoorService & { isIdle(): boolean } {
+): DoorService & { isIdle(): boolean; countSent(): number | undefined } {
   const dialer = new Dialer({ rules, resolver, limits: { ...DIAL_LIMITS, ...limits } });
   const connections = new Connections({ rules, log, dialer, now });
   const merged = { ...DOOR_LIMITS, ...limits };
@@ -56,6 +56,7 @@ export function serveDoors(
   for (const [server, listener] of servers) server.on('connection', listener);
   return {
     isIdle: () => serving === 0 && connections.isFlushed,
+    countSent: () => connections.countSent(),
     async close() {
       for (const [server, listener] of servers) server.off('connection', listener);
       for (const client of clients) reset(client);

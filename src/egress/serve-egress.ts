@@ -22,6 +22,8 @@ export interface EgressInput {
 }
 
 const DRAIN_STEP_MS = 2;
+/** A server that the program was still waiting for when it ended need not be waited for. */
+const QUIET_STEPS = 10;
 
 /** Everything behind the doors of one run. Owns what it is given. */
 export function serveEgress(doors: Doors, input: EgressInput): DoorService {
@@ -30,7 +32,14 @@ export function serveEgress(doors: Doors, input: EgressInput): DoorService {
   let isClosed = false;
   return {
     drain: async () => {
-      while (!isClosed && !(dns.isIdle() && connections.isIdle())) await pause(DRAIN_STEP_MS);
+      let last: number | undefined;
+      for (let quiet = 0; quiet < QUIET_STEPS && !isClosed;) {
+        if (dns.isIdle() && connections.isIdle()) return;
+        const sent = dns.isIdle() ? connections.countSent() : undefined;
+        quiet = sent !== undefined && sent === last ? quiet + 1 : 0;
+        last = sent;
+        await pause(DRAIN_STEP_MS);
+      }
     },
     judge: makeConnectJudge(input),
     close: async () => {
