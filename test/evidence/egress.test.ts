@@ -2,6 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { makeReport } from '../../src/artifacts/report-markdown.ts';
 import { suggestPolicy } from '../../src/artifacts/suggest-policy.ts';
 import type { ConnectionFact, NameTable, Verdict } from '../../src/egress/egress.ts';
+import { parseEndpoint } from '../../src/evidence/claims/endpoint.ts';
+import { isLoopback } from '../../src/evidence/controls.ts';
+import { parseEndpoint as parseExported } from '../../src/evidence/export/endpoint.ts';
+import { isLoopbackEndpoint } from '../../src/evidence/lint/place.ts';
 import { toLineEvent } from '../../src/evidence/bundle/line-events.ts';
 import type { Evidence } from '../../src/evidence/evidence.ts';
 import { leadsOut } from '../../src/evidence/diff/places.ts';
@@ -159,5 +163,15 @@ describe('evidence of a run with doors', () => {
     expect(leadsOut('tcp:127.example.org:80', 'connect', false)).toBe(true);
     expect(leadsOut('dns:example.org', 'resolve', false)).toBe(true);
     expect(leadsOut('tcp:127.0.0.1:80', 'connect', false)).toBe(false);
+    for (const isOwn of [isLoopback, isLoopbackEndpoint]) {
+      expect(isOwn('tcp:127.example.org:80')).toBe(false);
+      expect(isOwn('tcp:127.0.0.1:80')).toBe(true);
+      expect(isOwn('tcp:127.0.0.1:${PORT}')).toBe(true);
+    }
+  });
+
+  it('keeps the host of a question whole, whatever is in its name', () => {
+    expect(parseEndpoint('dns:a.example:53')).toEqual({ family: 'dns', host: 'a.example:53' });
+    expect(parseExported('dns:example.org')).toEqual({ protocol: 'dns', host: 'example.org' });
   });
 });

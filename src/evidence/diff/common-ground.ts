@@ -61,7 +61,7 @@ function reduceLine(
     case 'programs':
       return op === 'run' || op === 'exec' ? { subject: path, facet: { op: 'run' } } : undefined;
     case 'network':
-      return op === 'bind' ? undefined : { subject: toHost(subject), facet: { op: 'connect' } };
+      return op === 'connect' ? { subject: toHost(subject), facet: { op } } : undefined;
     default:
       return { subject, facet };
   }
