@@ -4,6 +4,7 @@ import {
   type Destination,
   DOORS,
   type EgressLog,
+  NAME_RANGE,
   type NameTable,
   type QuestionFact,
   type Verdict,
@@ -17,7 +18,7 @@ import { SocketTable } from './socket-table.ts';
 
 /** What a run with doors tells the record beforehand. */
 export interface DoorSite {
-  /** Addresses inside that lead to a door, in CIDR form; none where the broker itself connects. */
+  /** Addresses inside that lead to a door, in CIDR form, besides those that stand for names. */
   readonly ranges: readonly string[];
   readonly names: NameTable;
   /** As the doors decide, for what never came to one. */
@@ -58,7 +59,7 @@ const DNS = `${DOORS.dns.address}:${DOORS.dns.port}`;
  */
 export class EgressRecorder implements EgressLog {
   readonly #options: EgressRecorderOptions;
-  readonly #view: DoorView | undefined;
+  readonly #view: DoorView;
   readonly #sockets = new SocketTable();
   readonly #connections = new ConnectionTable();
   readonly #brokered = new Map<string, number>();
@@ -72,7 +73,7 @@ export class EgressRecorder implements EgressLog {
   constructor(options: EgressRecorderOptions) {
     this.#options = options;
     const { ranges, names } = options;
-    this.#view = ranges.length > 0 ? new DoorView({ ranges, names }) : undefined;
+    this.#view = new DoorView({ ranges: [NAME_RANGE, ...ranges], names });
   }
 
   question(fact: QuestionFact): void {
@@ -108,8 +109,7 @@ export class EgressRecorder implements EgressLog {
     const rule =
       line.op === 'connect' && line.rule !== 0 ? this.#brokered.get(line.path) : undefined;
     if (rule !== undefined) return { ...line, rule };
-    const seen = this.#view?.read(line);
-    if (!seen) return line;
+    const seen = this.#view.read(line);
     if (seen.kind === 'unrouted') return this.#judge(seen.line, seen.destination);
     if (seen.kind === 'led' && this.#led.size < MAX_LED) this.#led.set(seen.line.path, seen);
     return seen.kind === 'own' ? seen.line : undefined;

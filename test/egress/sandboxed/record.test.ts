@@ -18,11 +18,11 @@ net:
 describeForEachPerson('the record of a run with doors', (person) => {
   const makePlace = usePlaces(person);
 
-  async function record(script: string) {
+  async function record(script: string, more: readonly string[] = []) {
     const place = makePlace();
     const policy = place.write('policy.yaml', POLICY);
     const out = `${place.makeDir('out')}/run.yaml`;
-    const flags = ['--quiet', '--policy', policy, '--profile', out];
+    const flags = ['--quiet', '--policy', policy, '--profile', out, ...more];
     place.write('work/run.sh', script);
     const outcome = await runInWorld({ place, flags, command: ['/bin/sh', 'run.sh'], zone });
     const evidence = parse(place.read('out/run.evidence.yaml')) as Evidence;
@@ -101,6 +101,27 @@ describeForEachPerson('the record of a run with doors', (person) => {
       network: entries.network,
     }));
     for (const other of others) expect(other).toEqual(first);
+  });
+
+  it('has connections that the broker makes, by name', async () => {
+    const script = `
+      curl -sS http://web.example.org/
+      curl -sS --noproxy '*' http://web.example.org:8080/
+      curl -sS --noproxy '*' http://no.example.com/
+      curl -sS --noproxy '*' http://${WEB}:81/
+      exit 0
+    `;
+    const { evidence } = await record(script, ['--layers=-net']);
+    const inet = Object.entries(evidence.entries.network).filter(([at]) => !at.startsWith('unix:'));
+    const curl = [expect.stringMatching(/\/curl$/) as string];
+    expect(Object.fromEntries(inet)).toEqual({
+      'dns:no.example.com': { resolve: { EACCES: curl } },
+      'dns:web.example.org': { resolve: { ok: curl } },
+      [`tcp:${WEB}:81`]: { connect: { EACCES: curl } },
+      'tcp:web.example.org:80': { connect: { ok: curl } },
+      'tcp:web.example.org:8080': { connect: { ok: curl } },
+    });
+    expect(evidence.run.connections['tcp:web.example.org:8080']?.doors).toEqual(['broker']);
   });
 
   it('has a connection that is open when the run ends', async () => {
