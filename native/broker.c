@@ -1,7 +1,7 @@
 /* Receives the calls that the filter hands over and has each one performed. Two receivers: the second wakes up only
    when several programs are at work, since one receiver that wakes its caller on the same CPU is quickest for one. */
 #define _GNU_SOURCE
-#include "sockets.h"
+#include "broker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,15 +61,6 @@ void use_umask_of(const struct request *r) {
   current = mask;
 }
 
-/* Only a socket in blocking mode can make us wait, and one that is judged goes elsewhere by itself. */
-static void connect_somewhere(const struct request *r) {
-  int sock = fetch_descriptor(r, (int)r->args[0]);
-  bool may_wait = sock >= 0 && !(fcntl(sock, F_GETFL) & O_NONBLOCK) && !is_judged(r->broker, option_of(sock, SO_DOMAIN));
-  if (sock >= 0) close(sock);
-  if (!may_wait) perform_connect(r);
-  else if (!in_own_thread(r, perform_connect)) answer(r, 0, -EAGAIN);
-}
-
 /* ---- exec and fork: never performed here, only let go on or refused ---- */
 
 static int no_exec(const struct target *t) {
@@ -124,7 +115,7 @@ static void dispatch(const struct request *r) {
     case SYS_open: case SYS_creat:
 #endif
     case SYS_openat: case SYS_openat2: return perform_open(r);
-    case SYS_connect: return connect_somewhere(r);
+    case SYS_connect: return perform_connect(r);
     case SYS_bind: return perform_bind(r);
     case SYS_listen: return perform_listen(r);
     case SYS_execve: case SYS_execveat: return check_exec(r);
@@ -243,6 +234,7 @@ static void wait_for_record(struct broker *b) {
 
 void broker_finish(struct broker *b) {
   wait_for_record(b);
+  if (b->plan->flags & PLAN_BROKERED) judge_finish();
   guard_finish(b);
   if (b->programs) programs_finish(b);
   record_finish(b);

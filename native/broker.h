@@ -205,6 +205,7 @@ int open_plainly(const struct request *r, int dirfd, int flags, struct target *t
 
 /* judge.c */
 void judge_start(void);
+void judge_finish(void);
 
 /* open.c, change.c, sockets.c */
 void perform_open(const struct request *r);

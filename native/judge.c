@@ -15,6 +15,7 @@
 #define MAX_PENDING 256
 #define KEPT_SLOTS 512
 #define KEPT_NS 1000000000 /* so long a verdict holds by itself, should assay be too busy to take it back */
+#define TOLD_NS 20000000   /* uses of one are told together: who is woken for each is in the way of the next */
 #define ANSWER_SECONDS 65
 #define ENDPOINT_CAP 280
 
@@ -22,7 +23,7 @@
 enum { QUESTION = 1, CAME = 2 };
 enum { IS_KEPT = 1, IS_AGAIN = 2 };
 struct question {
-  uint32_t kind, id, program;
+  uint32_t kind, id /* with IS_KEPT: how often */, program;
   uint16_t port, own_port;
   uint32_t family; /* 4 or 6 */
   uint8_t address[16];
@@ -55,7 +56,8 @@ static struct pending {
 } pending[MAX_PENDING];
 
 static struct kept {
-  uint64_t until_ns;
+  uint64_t until_ns, told_ns;
+  uint32_t uses, program;
   struct place place;
   struct verdict verdict;
 } kept[KEPT_SLOTS];
@@ -78,15 +80,6 @@ static struct kept *slot_of(const struct place *place) {
   return &kept[hash % KEPT_SLOTS];
 }
 
-static bool find_kept(const struct place *place, struct verdict *out) {
-  struct kept *slot = slot_of(place);
-  pthread_mutex_lock(&lock);
-  bool is_found = slot->until_ns > now_ns() && !memcmp(&slot->place, place, sizeof *place);
-  if (is_found) *out = slot->verdict;
-  pthread_mutex_unlock(&lock);
-  return is_found;
-}
-
 /* ---- the channel to assay ---- */
 
 /* Without `may_wait` a channel that is full, or in use, is not waited for. */
@@ -98,13 +91,50 @@ static bool send_question(const struct question *question, bool may_wait) {
   return sent == sizeof *question;
 }
 
+static struct question make_question(const struct place *place, uint32_t program, uint32_t flags) {
+  struct question question = {.kind = QUESTION, .program = program, .port = place->port, .family = place->family, .flags = flags};
+  memcpy(question.address, place->address, sizeof question.address);
+  return question;
+}
+
+/* With the lock held. */
+static void tell_uses(struct kept *slot, bool may_wait) {
+  if (!slot->uses) return;
+  struct question used = make_question(&slot->place, slot->program, IS_KEPT);
+  used.id = slot->uses;
+  if (send_question(&used, may_wait)) slot->uses = 0;
+}
+
+static bool find_kept(const struct request *r, const struct place *place, bool is_used, struct verdict *out) {
+  struct kept *slot = slot_of(place);
+  uint64_t now = now_ns();
+  pthread_mutex_lock(&lock);
+  bool is_found = slot->until_ns > now && !memcmp(&slot->place, place, sizeof *place);
+  if (is_found) *out = slot->verdict;
+  if (is_found && is_used) slot->uses++, slot->program = r->attempt->program;
+  if (is_found && now - slot->told_ns > TOLD_NS) slot->told_ns = now, tell_uses(slot, false);
+  pthread_mutex_unlock(&lock);
+  return is_found;
+}
+
+static void forget_kept(bool may_wait) {
+  for (size_t i = 0; i < KEPT_SLOTS; i++) tell_uses(&kept[i], may_wait);
+  memset(kept, 0, sizeof kept);
+}
+
+static void keep(const struct place *place, const struct verdict *verdict) {
+  struct kept *slot = slot_of(place);
+  tell_uses(slot, false);
+  *slot = (struct kept){.until_ns = now_ns() + KEPT_NS, .place = *place, .verdict = *verdict};
+}
+
 /* Kept here, in the order in which they come, so that none is kept that has been taken back. */
 static void take_answer(const struct verdict *verdict) {
   struct pending *one = &pending[verdict->id % MAX_PENDING];
   if (!one->is_used || one->id != verdict->id) return;
   one->verdict = *verdict;
   one->verdict.endpoint[ENDPOINT_CAP - 1] = 0;
-  if (verdict->flags & MAY_KEEP) *slot_of(&one->place) = (struct kept){now_ns() + KEPT_NS, one->place, one->verdict};
+  if (verdict->flags & MAY_KEEP) keep(&one->place, &one->verdict);
   sem_post(&one->is_answered);
 }
 
@@ -113,7 +143,7 @@ static void *read_answers(void *unused) {
   (void)unused;
   while (recv(DOORS_FD, &verdict, sizeof verdict, MSG_WAITALL) == sizeof verdict) {
     pthread_mutex_lock(&lock);
-    if (verdict.kind == FORGET) memset(kept, 0, sizeof kept);
+    if (verdict.kind == FORGET) forget_kept(false);
     else take_answer(&verdict);
     pthread_mutex_unlock(&lock);
   }
@@ -164,16 +194,17 @@ static int wait_for_answer(const struct request *r, struct pending *one) {
   return 0;
 }
 
-static struct question make_question(const struct request *r, const struct place *place, uint32_t flags) {
-  struct question question = {.kind = QUESTION, .program = r->attempt->program, .port = place->port, .family = place->family, .flags = flags};
-  memcpy(question.address, place->address, sizeof question.address);
-  return question;
+/* The programs are gone; assay is told of the last uses. */
+void judge_finish(void) {
+  pthread_mutex_lock(&lock);
+  forget_kept(true);
+  pthread_mutex_unlock(&lock);
 }
 
 static int ask(const struct request *r, const struct place *place, uint32_t flags, struct verdict *out) {
   struct pending *one = begin_question(place);
   if (!one) return is_closed ? -EACCES : -EAGAIN;
-  struct question question = make_question(r, place, flags);
+  struct question question = make_question(place, r->attempt->program, flags);
   question.id = one->id;
   int error = send_question(&question, true) ? wait_for_answer(r, one) : -EACCES;
   pthread_mutex_lock(&lock);
@@ -185,8 +216,7 @@ static int ask(const struct request *r, const struct place *place, uint32_t flag
 
 /* ---- addresses ---- */
 
-static int read_place(int sock, const union address *asked, socklen_t len, struct place *out) {
-  int domain = option_of(sock, SO_DOMAIN);
+static int read_place(int sock, int domain, const union address *asked, socklen_t len, struct place *out) {
   memset(out, 0, sizeof *out);
   if (len < sizeof asked->any.sa_family) return -EINVAL;
   /* Whatever is no plain TCP, and taking a socket back to where it is not connected, is not needed here. */
@@ -259,20 +289,17 @@ static bool is_begun(int sock) {
 
 static int find_verdict(const struct request *r, int sock, const struct place *place, struct verdict *out) {
   uint32_t again = is_begun(sock) ? IS_AGAIN : 0;
-  if (find_kept(place, out)) {
-    struct question used = make_question(r, place, IS_KEPT);
-    if (again || send_question(&used, false)) return 0;
-  }
+  if (find_kept(r, place, !again, out)) return 0;
   return is_in_own_thread() ? ask(r, place, again, out) : ELSEWHERE;
 }
 
 bool is_judged(const struct broker *b, int domain) { return b->plan->flags & PLAN_BROKERED && (domain == AF_INET || domain == AF_INET6); }
 
-int connect_judged(const struct request *r, int sock, const union address *asked, socklen_t len, char described[ADDRESS_CAP]) {
+int connect_judged(const struct request *r, int sock, int domain, const union address *asked, socklen_t len, char described[ADDRESS_CAP]) {
   struct place place;
   struct verdict verdict = {0};
   union address to;
-  int error = read_place(sock, asked, len, &place);
+  int error = read_place(sock, domain, asked, len, &place);
   describe_address(sock, asked, len, described);
   if (error == -EACCES) refuse_address(r, "connect", described, NO_RULE);
   if (error) return error;
@@ -281,7 +308,7 @@ int connect_judged(const struct request *r, int sock, const union address *asked
   if (verdict.endpoint[0]) snprintf(described, ADDRESS_CAP, "%s", verdict.endpoint);
   if (verdict.error == EACCES) refuse_address(r, "connect", described, NO_RULE);
   if (verdict.error) return -verdict.error;
-  socklen_t to_len = write_address(option_of(sock, SO_DOMAIN), &verdict, asked, &to);
+  socklen_t to_len = write_address(domain, &verdict, asked, &to);
   if (!to_len) return -ENETUNREACH;
   error = dial(sock, &to, to_len);
   if (verdict.flags & IS_DOOR && (!error || error == -EINPROGRESS)) announce(r, sock, &verdict);

@@ -42,7 +42,8 @@ int option_of(int sock, int option) {
 /* `tcp:127.0.0.1:80`, `udp:[::1]:53`, `unix:/path`, `unix:@name`, or the number of another family. */
 void describe_address(int sock, const union address *address, socklen_t len, char out[ADDRESS_CAP]) {
   char host[INET6_ADDRSTRLEN];
-  const char *kind = option_of(sock, SO_TYPE) == SOCK_STREAM ? "tcp" : option_of(sock, SO_TYPE) == SOCK_DGRAM ? "udp" : "raw";
+  int type = option_of(sock, SO_TYPE);
+  const char *kind = type == SOCK_STREAM ? "tcp" : type == SOCK_DGRAM ? "udp" : "raw";
   int family = address->any.sa_family;
   if (family == AF_INET && inet_ntop(AF_INET, &address->in.sin_addr, host, sizeof host))
     snprintf(out, ADDRESS_CAP, "%s:%s:%u", kind, host, ntohs(address->in.sin_port));
@@ -96,6 +97,9 @@ static void note_local_port(const struct request *r, int sock, const union addre
   if (!getsockname(sock, &own.any, &len) && own.in.sin_port) record_socket(r->broker, r->attempt->program, described, ntohs(own.in.sin_port));
 }
 
+/* Only a socket in blocking mode can make us wait. */
+static bool may_wait(int sock) { return !is_in_own_thread() && !(fcntl(sock, F_GETFL) & O_NONBLOCK); }
+
 void perform_connect(const struct request *r) {
   union address address;
   socklen_t len;
@@ -103,11 +107,13 @@ void perform_connect(const struct request *r) {
   int error = fetch_address(r, &address, &len), sock = -1;
   if (!error) sock = error = fetch_descriptor(r, (int)r->args[0]);
   if (error >= 0) error = is_still_waiting(r) ? domain_of(sock) : -ESRCH;
-  if (error == AF_UNIX && is_pathname(&address, len)) {
+  if (error >= 0 && is_judged(r->broker, error)) {
+    error = connect_judged(r, sock, error, &address, len, described);
+  } else if (error >= 0 && may_wait(sock)) {
+    error = ELSEWHERE;
+  } else if (error == AF_UNIX && is_pathname(&address, len)) {
     copy_socket_path(&address, len, path);
     error = connect_pathname(r, sock, path, described);
-  } else if (error >= 0 && is_judged(r->broker, error)) {
-    error = connect_judged(r, sock, &address, len, described);
   } else if (error >= 0) {
     describe_address(sock, &address, len, described);
     error = connect(sock, &address.any, len) ? -errno : 0;

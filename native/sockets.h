@@ -26,6 +26,6 @@ void refuse_address(const struct request *r, const char *op, const char *address
 /* judge.c */
 enum { ELSEWHERE = 1 }; /* it may take long: to be done again, in a thread of its own */
 bool is_judged(const struct broker *b, int domain);
-int connect_judged(const struct request *r, int sock, const union address *asked, socklen_t len, char described[ADDRESS_CAP]);
+int connect_judged(const struct request *r, int sock, int domain, const union address *asked, socklen_t len, char described[ADDRESS_CAP]);
 
 #endif

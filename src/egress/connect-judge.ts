@@ -36,14 +36,13 @@ export function makeConnectJudge(input: JudgeInput): ConnectJudge {
 
 class Judge implements ConnectJudge {
   readonly #input: JudgeInput;
-  /** What the broker may decide by itself for a moment, so that each use can be told. */
+  /** What the broker may decide by itself for a moment, so that each use can be told, also when it is over. */
   readonly #kept = new Map<string, ConnectionFact>();
   readonly #listeners: (() => void)[] = [];
 
   constructor(input: JudgeInput) {
     this.#input = input;
     input.rules.onChange(() => {
-      this.#kept.clear();
       for (const listener of this.#listeners) listener();
     });
   }
@@ -52,10 +51,12 @@ class Judge implements ConnectJudge {
     this.#listeners.push(listener);
   }
 
-  noteKept(request: ConnectRequest): void {
+  noteKept(request: ConnectRequest, times: number): void {
     const fact = this.#kept.get(toKey(request));
     const startedMs = this.#input.now();
-    if (fact) this.#input.log.connection({ ...fact, startedMs, durationMs: 0 });
+    if (!fact) return;
+    for (let time = 0; time < times; time++)
+      this.#input.log.connection({ ...fact, startedMs, durationMs: 0 });
   }
 
   async judge(request: ConnectRequest): Promise<ConnectAnswer> {

@@ -38,8 +38,8 @@ export type ConnectAnswer =
 /** Decides about connections that the broker makes itself. */
 export interface ConnectJudge {
   judge(request: ConnectRequest): Promise<ConnectAnswer>;
-  /** The broker has used an answer again. */
-  noteKept(request: ConnectRequest): void;
+  /** The broker has used an answer again, so many times. */
+  noteKept(request: ConnectRequest, times: number): void;
   /** Calls when answers do not hold any more. */
   onForget(listener: () => void): void;
 }

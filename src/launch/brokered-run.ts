@@ -109,7 +109,7 @@ export class BrokeredKeeper {
   async #answer(question: BrokerMessage & { readonly kind: 'question' }): Promise<void> {
     this.#service ??= this.#serve();
     const judge = (await this.#service)?.judge;
-    if (question.isKept) return judge?.noteKept(question);
+    if (question.isKept) return judge?.noteKept(question, question.id);
     const [proxy, dns] = this.#gates;
     const answer = this.#isClosed ? REFUSED : await this.#judge(judge, question);
     const doorPorts = { proxy: proxy.port, dns: dns.port };

@@ -5,6 +5,7 @@ import { parseIp, toIpBytes } from '../policy/ip-address.ts';
 export type BrokerMessage =
   | {
       readonly kind: 'question';
+      /** Of the question; of an answer that is kept, how often it was used. */
       readonly id: number;
       readonly address: string;
       readonly port: number;

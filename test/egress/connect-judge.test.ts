@@ -114,13 +114,13 @@ describe('makeConnectJudge()', () => {
     await ask('192.0.2.9', 443);
     await ask('192.0.2.9', 443, true);
     expect(facts).toHaveLength(1);
-    judge.noteKept(request);
-    expect(facts).toHaveLength(2);
+    judge.noteKept(request, 2);
+    expect(facts).toHaveLength(3);
     let forgotten = 0;
     judge.onForget(() => forgotten++);
     rules.revoke('192.0.2.9');
-    judge.noteKept(request);
-    expect([forgotten, facts.length]).toEqual([1, 2]);
+    judge.noteKept({ ...request, port: 80 }, 1);
+    expect([forgotten, facts.length]).toEqual([1, 3]);
     expect((await ask('192.0.2.9', 443)).kind).toBe('refused');
   });
 });
