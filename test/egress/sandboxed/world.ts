@@ -16,6 +16,9 @@ export interface WorldRun {
   readonly hosts?: string;
   /** What its name server knows. */
   readonly zone?: Readonly<Record<string, readonly string[]>>;
+  /** A file with a key and a certificate, for servers on port 443 as well. */
+  readonly certificate?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface WorldOutcome extends Outcome {
@@ -23,20 +26,23 @@ export interface WorldOutcome extends Outcome {
   readonly asked: readonly string[];
   /** Sizes of what was posted to a web server. */
   readonly posted: readonly number[];
+  /** The server, and the Authorization of each GET. */
+  readonly credentials: readonly (readonly [string, string | null])[];
 }
 
 /** `assay sandbox` on a machine whose internet is WEB and OTHER, with a web server on port 80 and 8080 of each. */
 export async function runInWorld(run: WorldRun): Promise<WorldOutcome> {
-  const { place, flags, command, hosts = '', zone = {} } = run;
+  const { place, flags, command, hosts = '', zone = {}, certificate, env = {} } = run;
   const log = join(tmpdir(), `assay-world-${process.pid}-${performance.now()}`);
   const { prefix } = place.person;
   const world = {
     addresses: [WEB, OTHER],
     servers: [WEB, OTHER, '127.0.0.1'].flatMap((address) =>
-      [80, 8080].map((port) => [address, port]),
+      [80, 8080, ...(certificate === undefined ? [] : [443])].map((port) => [address, port]),
     ),
     hosts,
     zone,
+    certificate,
     log,
     command: [...prefix, ASSAY, 'sandbox', ...flags, '--', ...command],
   };
@@ -48,10 +54,14 @@ export async function runInWorld(run: WorldRun): Promise<WorldOutcome> {
     const outcome = await runBare({
       place: Object.create(place, { person: { value: person } }) as Place,
       command: outside,
+      env,
     });
     return {
       ...outcome,
-      ...(JSON.parse(readFileSync(log, 'utf8')) as Pick<WorldOutcome, 'asked' | 'posted'>),
+      ...(JSON.parse(readFileSync(log, 'utf8')) as Pick<
+        WorldOutcome,
+        'asked' | 'posted' | 'credentials'
+      >),
     };
   } finally {
     rmSync(log, { force: true });
