@@ -111,7 +111,7 @@ describeForEachPerson('a header that is added outside', (person) => {
       curl -sS http://api.example.org/refused -X POST -H 'Content-Length: x'
     `);
     expect(credentials).toEqual([[`${WEB}:443`, SECRET]]);
-    expect(stdout).toContain("found [] looked ['environ', 'run.sh', 'seen']");
+    expect(stdout).toMatch(/found \[\] looked \[.*'environ'.*'seen'\]/);
     expect(stdout).not.toMatch(/^(?:API_TOKEN|COPY)=/m);
     const files = ['run.yaml', 'run.evidence.yaml'].map((name) => place.read(`out/${name}`));
     const bundle = gunzipSync(readFileSync(join(place.base, 'out/run.tar.gz'))).toString('latin1');
