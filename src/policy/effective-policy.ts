@@ -71,14 +71,14 @@ export function makeEffectivePolicy(policy: Policy, variables: Variables): Effec
     schema: SCHEMA,
     fs: toRules(policy.fs),
     unix: toRules(policy.unix),
-    net: sortUnique(policy.net.map(({ effect, text }) => ({ effect, text }))),
+    net: sortUnique(policy.net.map(({ effect, text }) => ({ effect, text: cleanText(text) }))),
     env: {
       mode: env.mode,
       strip_exec: env.isExecStripped,
       safe_path: env.isPathSafe,
-      allow: sortUnique(env.allow),
-      deny: sortUnique(env.deny),
-      set: Object.fromEntries(Object.keys(env.set).map((name) => [name, NOT_RECORDED])),
+      allow: sortUnique(env.allow.map(cleanText)),
+      deny: sortUnique(env.deny.map(cleanText)),
+      set: Object.fromEntries(Object.keys(env.set).map((name) => [cleanText(name), NOT_RECORDED])),
     },
     limits: nameLimits(policy.limits),
   };
@@ -87,15 +87,15 @@ export function makeEffectivePolicy(policy: Policy, variables: Variables): Effec
 /** What the place of the user's own programs adds: it may be read and executed. */
 export function listToolchain({ fs }: Pick<Policy, 'fs'>, variables: Variables): string[] {
   const found = fs.filter(({ effect, origin }) => origin.isOfHost === true && effect === 'allow');
-  return sortUnique(found.map(({ pattern }) => redactPath(generaliseText(pattern, variables))));
+  return sortUnique(found.map(({ pattern }) => cleanText(generaliseText(pattern, variables))));
 }
 
 /** From what was written and not from what it means here: a policy that names `/home/me` does so for everybody. */
 function generaliseRule({ effect, rights, origin }: FsRule, variables: Variables): EffectiveRule[] {
   const { key } = origin;
   const text = isFlag(origin) ? generaliseText(origin.text, variables) : origin.text;
-  const rule = { effect, rights: rights.toSorted(), key, text: redactPath(text) };
-  return listPatterns(effect, text).map((pattern) => ({ ...rule, pattern: redactPath(pattern) }));
+  const rule = { effect, rights: rights.toSorted(), key, text: cleanText(text) };
+  return listPatterns(effect, text).map((pattern) => ({ ...rule, pattern: cleanText(pattern) }));
 }
 
 function listPatterns(effect: FsRule['effect'], text: string): readonly string[] {
@@ -123,6 +123,11 @@ function generaliseText(text: string, { cwd, tmpdir, home }: Variables): string 
       if (value !== '/' && (text === value || text.startsWith(`${value}/`)))
         return name + text.slice(value.length);
   return text;
+}
+
+/** Without secrets, and without halves of characters, which an escape in a file can make and JSON cannot hold. */
+function cleanText(text: string): string {
+  return redactPath(/\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text);
 }
 
 function isFlag({ source, at }: Origin): boolean {
