@@ -71,11 +71,6 @@ describeForEachPerson('an export of a real run', (person) => {
     const { events } = await readBundle(older);
     expect(events.map(({ subject }) => subject)).toContain('tcp:192.0.2.1:9');
     expect((await run(place, 'diff', older, older)).code).toBe(0);
-    const linted = await run(place, 'lint', older, '--pack', 'cicd-starter', '--format', 'json');
-    const { findings } = JSON.parse(linted.stdout) as { findings: { rule_id: string }[] };
-    const ids = findings.map(({ rule_id }) => rule_id).filter((id) => id.includes('CICD-'));
-    // It starts and ends as a run must; which build it was is not known.
-    expect(ids).toEqual(['cicd-starter@1.0.0:CICD-004']);
   });
 
   it('passes as a list of events', async () => {
