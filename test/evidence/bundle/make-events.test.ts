@@ -152,6 +152,40 @@ describe('makeEvents()', () => {
     });
   });
 
+  it('does not grow with the square of how often an image was changed and run', () => {
+    const digests = Array.from({ length: 20 }, (_, at) => String(at).padStart(64, '0'));
+    const programs = digests.flatMap((digest, at) => [
+      program(2 * at + 2, `${CWD}/tool`, { parent: 1, digest }),
+      program(2 * at + 3, '/opt/tool', { parent: 1, digest }),
+    ]);
+    const lines = listLines(
+      draftEvents(makeRun({ programs: [program(1, '/usr/bin/make'), ...programs] })),
+    );
+    const own = lines.filter(({ op, path }) => op === 'run' && path === '${CWD}/tool');
+    expect(own.map(({ image_digests: images }) => images)).toEqual(
+      digests.map((digest) => [`sha256:${digest}`]),
+    );
+    expect(lines.filter(({ op, path }) => op === 'run' && path === '/opt/tool')).toMatchObject([
+      {
+        image_digests: digests.slice(0, 16).map((digest) => `sha256:${digest}`),
+        image_digests_omitted: 4,
+      },
+    ]);
+  });
+
+  it('can be verified whatever the names are', async () => {
+    const long = `/opt${`/${'\u0001'.repeat(255)}`.repeat(15)}`;
+    const events = Array.from({ length: 600 }, (_, at) =>
+      file('read', `${long.slice(0, 516)}/${String.fromCodePoint(0x4e00 + at)}`, { program: 2 }),
+    );
+    const { manifest } = await bundleOf(
+      makeRecord(events, { programs: [program(1, '/usr/bin/make'), program(2, long)] }),
+      // As if there were many more of them.
+      { ratioFromBytes: 0 },
+    );
+    expect(manifest.event_count).toBeGreaterThan(600);
+  });
+
   it('can be counted by readers of the older format', () => {
     const events = draftEvents(makeRun());
     const count = (type: string): number =>
