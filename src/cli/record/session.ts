@@ -122,7 +122,7 @@ export class RecordSession {
   #examine(result: RunResult): void {
     this.#endedMs = Date.now();
     this.#tellStart(); // a run that nobody watches has no lines of its own
-    const { launch, layers, network } = result.plan;
+    const { launch, layers } = result.plan;
     const recording = this.#recorder.finish();
     const { events, pids, overflow, lost, damagedLines } = recording;
     this.#observed = {
@@ -140,13 +140,18 @@ export class RecordSession {
             ? undefined
             : (layers.find(({ layer }) => layer === 'broker')?.reason ?? 'left out'),
         areOpensWatched: launch.filter?.notify?.opens === 'all',
-        network,
+        network: this.#networkOf(result),
         lost,
         damagedLines: damagedLines + result.damagedLines,
         overflow,
         isCutShort: launch.flags.isNotified === true && !result.isRecordWhole,
       }),
     };
+  }
+
+  /** Whatever the policy says, a dry run has the network of the host. */
+  #networkOf({ plan }: RunResult): RunResult['plan']['network'] {
+    return this.#input.isDryRun ? 'host' : plan.network;
   }
 
   #findHidden(events: readonly Event[]): string[] {
@@ -184,7 +189,7 @@ export class RecordSession {
       endedMs: this.#endedMs,
       policy: { name: policy.name, isDefault: policy.isDefault },
       mode: isDryRun ? 'dry-run' : 'containment',
-      network: plan.network,
+      network: this.#networkOf(result),
       layers: plan.layers,
       environment: this.#namesOfEnvironment(),
     };

@@ -1,4 +1,5 @@
 import type { SurfaceCoverage } from '../../observe/event.ts';
+import { isEverything } from '../../plan/network.ts';
 import type { EffectivePolicy } from '../../policy/effective-policy.ts';
 import { listChanged } from '../controls.ts';
 import type { EvidenceContent } from '../evidence.ts';
@@ -49,7 +50,7 @@ export function makeCodingAgentPack(
     declared_scope: {
       allowed_files: boundList(listWritable(policy)).shown,
       allowed_commands: content.command.slice(0, 1),
-      network: content.network === 'host' ? 'allowed' : 'denied',
+      network: allowsNetwork(policy) ? 'allowed' : 'denied',
       allowed_mcp_tools: [],
       // Nobody is asked whether the scope is right.
       authorized: false,
@@ -80,6 +81,11 @@ function listWritable({ fs }: EffectivePolicy): string[] {
     .map(({ pattern }) => pattern)
     .filter((pattern) => pattern !== '${TMPDIR}' && !pattern.startsWith('/dev/'));
   return [...new Set(patterns)].sort();
+}
+
+/** What was declared; a dry run has the network of the host all the same. */
+function allowsNetwork({ net }: EffectivePolicy): boolean {
+  return net.some(({ effect, text }) => effect === 'allow' && isEverything(text));
 }
 
 function worstOf(surfaces: readonly SurfaceCoverage[], missing: number): PackCoverage {

@@ -2,8 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/core/canonical-json.ts';
 import { sha256Hex } from '../../../src/core/digest.ts';
 import type { BundleEvent } from '../../../src/evidence/bundle/bundle.ts';
-import type { CodingAgentPack } from '../../../src/evidence/bundle/coding-agent-pack.ts';
+import {
+  type CodingAgentPack,
+  makeCodingAgentPack,
+} from '../../../src/evidence/bundle/coding-agent-pack.ts';
+import { generaliseRun } from '../../../src/evidence/general-run.ts';
 import type { RunRecord } from '../../../src/evidence/run-record.ts';
+import type { EffectivePolicy } from '../../../src/policy/effective-policy.ts';
 import { exec, file, makeRecord, network, NOON_MS, program } from '../make-record.ts';
 import { bundleOf, draftEvents } from './recorded-bundle.ts';
 
@@ -296,7 +301,13 @@ describe('the pack for reviews of coding agents', () => {
     expect(JSON.stringify(observed_effects).length).toBeLessThan(1_000_000);
   });
 
-  it('says when the whole network was allowed', () => {
-    expect(packOf({ network: 'host' }).declared_scope.network).toBe('allowed');
+  it('says whether the policy allows the whole network, whatever network a dry run has', () => {
+    const { content } = generaliseRun(makeRun({ network: 'host' }), { name: 'x' });
+    const scopeOf = (text: string): unknown =>
+      makeCodingAgentPack(content, {
+        fs: [],
+        net: [{ effect: 'allow', text }],
+      } as unknown as EffectivePolicy).declared_scope.network;
+    expect([scopeOf('*'), scopeOf('127.0.0.1')]).toEqual(['allowed', 'denied']);
   });
 });
