@@ -71,6 +71,7 @@ describe.skipIf(missing !== undefined)(`evidence sign${missing ? ` (${missing})`
       predicateType: 'urn:assay:attestation:sandbox-run/v1',
       predicate: {
         bundleFormat: 'assay.sandbox-bundle.v1',
+        mode: 'containment',
         runId: expect.stringMatching(/^sandbox_\w{16}$/) as string,
         runRoot: expect.stringMatching(/^sha256:\w{64}$/) as string,
         producer: { name: 'assay' },
