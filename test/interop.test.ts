@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ import { digestSemantically } from '../src/evidence/interop/semantic-digest.ts';
 import { computeUpstreamRunId, type UpstreamRun } from '../src/evidence/interop/upstream-run-id.ts';
 import { readPack } from '../src/evidence/lint/read-pack.ts';
 import { capture } from './cli/capture.ts';
-import { collect, MemorySpool } from './evidence/bundle/sample-run.ts';
+import { collect, makeSampleBundle, MemorySpool } from './evidence/bundle/sample-run.ts';
 
 /*
  * Data of another implementation, where it lies beside the checkout, with the verdict that its list states of each
@@ -78,7 +78,7 @@ interface LintOutput {
 /** Findings of a pack of the other implementation, without those of our own rules. */
 async function lintWith(pack: string, bundle: string): Promise<string[]> {
   const flags = { pack: pathOf(pack), format: 'json', 'fail-on': 'none' };
-  const { code, stdout } = await capture(lint, flags, [pathOf(bundle)]);
+  const { code, stdout } = await capture(lint, flags, [bundle]);
   expect(code).toBe(0);
   return (JSON.parse(stdout) as LintOutput).findings
     .filter(({ rule_id }) => rule_id.includes('@'))
@@ -150,7 +150,7 @@ const VERDICTS: Readonly<Record<string, (name: string) => void | Promise<void>>>
 
   'bundles/upstream/test-bundle.tar.gz': async (name) => {
     await expectIntact(name, 5);
-    expect(await lintWith('packs/cicd-starter.yaml', name)).toEqual([]);
+    expect(await lintWith('packs/cicd-starter.yaml', pathOf(name))).toEqual([]);
   },
   'bundles/upstream/demo-export-bundle.tar.gz': async (name) => {
     await expectIntact(name, 2);
@@ -208,7 +208,14 @@ const VERDICTS: Readonly<Record<string, (name: string) => void | Promise<void>>>
   'packs/a2a-signal-followup.yaml': (name) => expectPack(name, 3),
   'packs/cicd-starter.yaml': async (name) => {
     expectPack(name, 4);
-    expect(await lintWith(name, 'bundles/upstream/test-bundle.tar.gz')).toEqual([]);
+    const bundle = pathOf('bundles/upstream/test-bundle.tar.gz');
+    expect(await lintWith(name, bundle)).toEqual([]);
+    // A run of ours in the older format starts and ends as it must; which build it was is not known.
+    const own = join(place, 'own.tar.gz');
+    writeFileSync(own, await makeSampleBundle());
+    const output = join(place, 'older.tar.gz');
+    await capture(exportEvidence, { format: 'upstream', output }, [own]);
+    expect(await lintWith(name, output)).toEqual(['CICD-004 info']);
   },
   'packs/eu-ai-act-baseline.yaml': (name) => expectPack(name, 4),
   'packs/mandate-baseline.yaml': (name) => expectPack(name, 5),
@@ -277,7 +284,7 @@ const VERDICTS: Readonly<Record<string, (name: string) => void | Promise<void>>>
   },
   'derived/derived-sandbox-true.bundle.tar.gz': async (name) => {
     await expectIntact(name, 3);
-    expect(await lintWith('packs/cicd-starter.yaml', name)).toEqual([
+    expect(await lintWith('packs/cicd-starter.yaml', pathOf(name))).toEqual([
       'CICD-002 warning',
       'CICD-004 info',
     ]);

@@ -2,9 +2,9 @@ import {
   closeSync,
   constants,
   fsyncSync,
-  lstatSync,
   openSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
@@ -28,8 +28,7 @@ export class AtomicFile {
     this.path = path;
     try {
       this.#directory = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
-      if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
-        throw new Error('it is a directory');
+      refuseOther(path);
       closeSync(openSync(this.#partial, NEW_FILE, 0o600));
       unlinkSync(this.#partial);
     } catch (cause) {
@@ -97,6 +96,14 @@ export class AtomicFile {
   close(): void {
     closeSync(this.#directory);
   }
+}
+
+/** A file in its place would be the end of a device: /dev/null, for whoever may write there. */
+function refuseOther(path: string): void {
+  // What a link leads to stays as it is, so a link is replaced; but /dev/stdout is one, too.
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) throw new Error('it is a directory');
+  if (found?.isFile() === false) throw new Error('it is not a regular file');
 }
 
 /** A disk that is nearly full takes a part, and says so only when it is asked again. */

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 
 const STDIN = 0;
 
@@ -22,4 +22,15 @@ export function readBounded(file: string, maxBytes: number): Buffer {
   } finally {
     if (fd !== STDIN) closeSync(fd);
   }
+}
+
+/**
+ * The same for a file that nobody named, but that lies where it would be; undefined if there is none. Whoever could put
+ * something there may have put a pipe there, which would be waited for.
+ */
+export function readBoundedBeside(file: string, maxBytes: number): Buffer | undefined {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  if (!found.isFile()) throw new Error('it is not a regular file');
+  return readBounded(file, maxBytes);
 }

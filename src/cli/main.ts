@@ -6,8 +6,6 @@ type Run = (parsed: ParsedCommand) => Promise<number>;
 /** Only what a plain `assay sandbox` needs is loaded with this file; every other command brings itself. */
 async function findRun(command: string): Promise<Run> {
   switch (command) {
-    case 'sandbox':
-      return runSandboxCommand;
     case 'policy check':
       return (await import('./commands/policy-check.ts')).run;
     case 'policy explain':
@@ -49,28 +47,17 @@ async function findRun(command: string): Promise<Run> {
   }
 }
 
-/**
- * A reader that has seen enough, such as `head`, is no error. One that is slow sets the pace: otherwise node would keep
- * what a full pipe does not take in memory, and drop it at the end.
- */
-function writeAtPaceOfReader(): void {
-  const { _handle: handle } = process.stdout as unknown as {
-    _handle?: { setBlocking?: (isBlocking: boolean) => void };
-  };
-  handle?.setBlocking?.(true);
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit();
-  });
-}
-
 async function main(args: readonly string[]): Promise<number> {
   try {
     const parsed = parseCommandLine(args);
     const command = parsed.command.join(' ');
-    if (command !== 'sandbox') writeAtPaceOfReader();
+    if (command === 'sandbox') return await runSandboxCommand(parsed);
+    const { requireWritten, writeAtPaceOfReader } = await import('./standard-output.ts');
+    writeAtPaceOfReader();
     const run = await findRun(command);
-    return await run(parsed);
+    const code = await run(parsed);
+    requireWritten();
+    return code;
   } catch (error) {
     const { printError } = await import('./print-error.ts');
     return printError(error);

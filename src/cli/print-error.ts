@@ -43,11 +43,19 @@ function listProblems(error: AssayError): readonly PolicyProblem[] {
   return error instanceof PolicyError ? error.problems : [error];
 }
 
+/** Of a disk, not of assay. */
+const WRITE_FAILURES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO', 'EROFS']);
+
 /** Anything else that is thrown is a mistake in assay. */
 function toAssayError(error: unknown): AssayError {
   if (error instanceof AssayError) return error;
   if (error instanceof BundleError) return describeBundleError(error);
   const message = error instanceof Error ? error.message : String(error);
+  if (WRITE_FAILURES.has((error as { readonly code?: unknown } | undefined)?.code))
+    return new AssayError('E_OUTPUT_NOT_WRITTEN', `Cannot write the output: ${message}`, {
+      hint: 'Make room, or let it go elsewhere',
+      cause: error,
+    });
   return new AssayError('E_INTERNAL', `Internal error: ${message}`, {
     hint: 'This is a bug in assay. ASSAY_DEBUG=1 shows where',
     cause: error,

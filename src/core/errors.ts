@@ -25,6 +25,7 @@ export const ERROR_CODES = {
   E_LAUNCH_FAILED: 3,
   E_TMP_FAILED: 3,
   E_RECORD_NOT_WRITTEN: 3,
+  E_OUTPUT_NOT_WRITTEN: 3,
   E_INTERNAL: 3,
 } as const;
 

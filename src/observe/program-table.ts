@@ -3,6 +3,8 @@ import type { CommandLine, ImageState, ProgramLine } from './decode-line.ts';
 import type { Program } from './event.ts';
 
 const MAX_PROGRAMS = 16_384;
+/** Of images and scripts, in all: every program is told by name several times, and names may be long. */
+const MAX_NAME_CHARACTERS = 8 << 20;
 /** Of command lines, in all. */
 const MAX_COMMAND_CHARACTERS = 4 << 20;
 
@@ -18,6 +20,7 @@ interface KnownProgram extends Program {
 export class ProgramTable {
   readonly #programs = new Map<number, KnownProgram>();
   readonly #images = new Map<number, ImageState>();
+  #nameCharacters = 0;
   #commandCharacters = 0;
 
   get count(): number {
@@ -25,7 +28,7 @@ export class ProgramTable {
   }
 
   get isFull(): boolean {
-    return this.#programs.size >= MAX_PROGRAMS;
+    return this.#programs.size >= MAX_PROGRAMS || this.#nameCharacters >= MAX_NAME_CHARACTERS;
   }
 
   get(id: number): Program | undefined {
@@ -35,6 +38,7 @@ export class ProgramTable {
   add({ id, parent, image, script, digest, state, atMs }: ProgramLine): void {
     if (this.#programs.has(id)) return;
     this.#images.set(id, state);
+    this.#nameCharacters += image.length + script.length;
     this.#programs.set(id, {
       id,
       parent,

@@ -97,9 +97,9 @@ export function makeEffectivePolicy(policy: Policy, variables: Variables): Effec
       mode: env.mode,
       strip_exec: env.isExecStripped,
       safe_path: env.isPathSafe,
-      allow: sortUnique(env.allow),
-      deny: sortUnique(env.deny),
-      set: Object.fromEntries(Object.keys(env.set).map((name) => [name, NOT_RECORDED])),
+      allow: sortUnique(env.allow.map(cleanText)),
+      deny: sortUnique(env.deny.map(cleanText)),
+      set: Object.fromEntries(Object.keys(env.set).map((name) => [cleanText(name), NOT_RECORDED])),
     },
     limits: nameLimits(policy.limits),
   };
@@ -109,9 +109,9 @@ function toEffectiveNet({ effect, text, http, isTlsOpened }: NetRule): Effective
   const { methods, paths } = http ?? {};
   return {
     effect,
-    text,
+    text: cleanText(text),
     ...(methods && { methods: methods.toSorted() }),
-    ...(paths && { paths: paths.toSorted() }),
+    ...(paths && { paths: paths.map(cleanText).toSorted() }),
     ...(isTlsOpened === true && { tls: true as const }),
   };
 }
@@ -125,15 +125,15 @@ function toInjection({ text, header, from, isTlsOpened }: InjectRule): Effective
 /** What the place of the user's own programs adds: it may be read and executed. */
 export function listToolchain({ fs }: Pick<Policy, 'fs'>, variables: Variables): string[] {
   const found = fs.filter(({ effect, origin }) => origin.isOfHost === true && effect === 'allow');
-  return sortUnique(found.map(({ pattern }) => redactPath(generaliseText(pattern, variables))));
+  return sortUnique(found.map(({ pattern }) => cleanText(generaliseText(pattern, variables))));
 }
 
 /** From what was written and not from what it means here: a policy that names `/home/me` does so for everybody. */
 function generaliseRule({ effect, rights, origin }: FsRule, variables: Variables): EffectiveRule[] {
   const { key } = origin;
   const text = isFlag(origin) ? generaliseText(origin.text, variables) : origin.text;
-  const rule = { effect, rights: rights.toSorted(), key, text: redactPath(text) };
-  return listPatterns(effect, text).map((pattern) => ({ ...rule, pattern: redactPath(pattern) }));
+  const rule = { effect, rights: rights.toSorted(), key, text: cleanText(text) };
+  return listPatterns(effect, text).map((pattern) => ({ ...rule, pattern: cleanText(pattern) }));
 }
 
 function listPatterns(effect: FsRule['effect'], text: string): readonly string[] {
@@ -161,6 +161,11 @@ function generaliseText(text: string, { cwd, tmpdir, home }: Variables): string 
       if (value !== '/' && (text === value || text.startsWith(`${value}/`)))
         return name + text.slice(value.length);
   return text;
+}
+
+/** Without secrets, and without halves of characters, which an escape in a file can make and JSON cannot hold. */
+function cleanText(text: string): string {
+  return redactPath(/\p{Surrogate}/u.test(text) ? Buffer.from(text).toString() : text);
 }
 
 function isFlag({ source, at }: Origin): boolean {

@@ -23,6 +23,8 @@ export function expandEntry(text: string, options: ExpandOptions): Expansion {
   if (PLAIN.test(text)) return { patterns: [text] };
   if (text === '') return { problem: 'an entry is empty' };
   if (text.includes('\0')) return { problem: 'an entry holds a NUL byte' };
+  // No path has it, and no evidence could name the entry.
+  if (/\p{Surrogate}/u.test(text)) return { problem: 'an entry holds half of a surrogate pair' };
   if (text.startsWith('!')) {
     return {
       problem: `${quote(text)} starts with !, but there are no negated entries`,

@@ -71,6 +71,7 @@ describe.skipIf(missing !== undefined)(`evidence sign${missing ? ` (${missing})`
       predicateType: 'urn:assay:attestation:sandbox-run/v1',
       predicate: {
         bundleFormat: 'assay.sandbox-bundle.v1',
+        mode: 'containment',
         runId: expect.stringMatching(/^sandbox_\w{16}$/) as string,
         runRoot: expect.stringMatching(/^sha256:\w{64}$/) as string,
         producer: { name: 'assay' },
@@ -257,6 +258,23 @@ describe.skipIf(missing !== undefined)(
     });
   },
 );
+
+describe('a pipe where the signature would be', () => {
+  it('is not waited for', () => {
+    const bundle = copy('piped.tar.gz');
+    runTool('mkfifo', at(`${bundle}.intoto.jsonl`));
+    expect(assayIn(place, ['keygen', 'pipe-key']).status).toBe(0);
+    for (const args of [
+      ['sign', bundle, '--key', 'pipe-key'],
+      ['verify', bundle, '--key', 'pipe-key.pub'],
+    ])
+      expect(assayIn(place, ['evidence', ...args])).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('it is not a regular file') as string,
+      });
+    expect(assayIn(place, ['evidence', 'verify', bundle]).status).toBe(10);
+  });
+});
 
 describe('keygen', () => {
   it('writes a pair that only its owner can read, and prints the key id', () => {

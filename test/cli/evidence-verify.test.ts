@@ -54,6 +54,7 @@ beforeAll(() => {
   const script = 'cat notes.txt > out/copy.txt';
   recordRun(place, 'clean', { policy: POLICY, script });
   recordRun(place, 'effects', { policy: POLICY, script, flags: ['--observe', 'effects'] });
+  recordRun(place, 'dry', { policy: POLICY, script, flags: ['--dry-run'] });
   recordRun(place, 'denied', { policy: POLICY, script: 'echo > other.txt; exit 0' });
   recordRun(place, 'outside', {
     policy: POLICY.replace("'${CWD}/out'", `'${place}'`),
@@ -68,6 +69,11 @@ beforeAll(() => {
 });
 
 describe.skipIf(missing !== undefined)(`evidence verify${missing ? ` (${missing})` : ''}`, () => {
+  it('notes that a run had no boundary', () => {
+    expect(verify('dry.bundle.tar.gz').stdout).toMatch(/^! mode +a dry run: there was no/m);
+    expect(verify('clean.bundle.tar.gz').stdout).not.toContain('dry run');
+  });
+
   it('ends with 0 when it is intact, signed by a given key, and all holds', () => {
     const bundle = signed('good');
     const required = 'no-egress,no-denials,no-writes-outside-workspace,complete:files';

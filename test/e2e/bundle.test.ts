@@ -97,6 +97,16 @@ describeForEachPerson('the bundle', (person) => {
     expect(dataOf(bundle, 'change')).toContainEqual({ change: 'created', path: '${CWD}/new' });
   });
 
+  it('does not say of a dry run, which has the network of the host, that nothing got out', async () => {
+    const place = makePlace();
+    await run(place, 'true', '--dry-run');
+    const bundle = await read(place);
+    expect(bundle.manifest.sandbox?.coverage).toMatchObject({ network: 'partial' });
+    expect(dataOf(bundle, 'summary')).toMatchObject([
+      { statements: expect.not.arrayContaining(['No network connection was made.']) as string[] },
+    ]);
+  });
+
   it.each(['SIGINT', 'SIGTERM'] as const)('is there after %s to assay', async (signal) => {
     const place = makePlace();
     const out = place.makeDir('out');

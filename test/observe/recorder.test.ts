@@ -238,6 +238,15 @@ describe('Recorder', () => {
     expect(events).toMatchObject([{ path: '/after' }]);
   });
 
+  it('tells no more programs than there is room for their names', () => {
+    const images = Array.from({ length: 2200 }, (_, at) => `/w/${'x'.repeat(4000)}/${at}`);
+    const { programs, overflow } = record(
+      images.map((image, at) => programLine(at + 1, 0, image)).join(''),
+    );
+    expect(programs.length).toBeLessThan(2100);
+    expect(programs.length + overflow.reduce((sum, { count }) => sum + count, 0)).toBe(2200);
+  });
+
   it('counts a last line that was cut short', () => {
     expect(record(eventLine({}) + eventLine({ id: 2 }).slice(0, 20))).toMatchObject({
       damagedLines: 1,

@@ -157,6 +157,12 @@ describe('makeEffectivePolicy()', () => {
     expect(listToolchain(more, VARIABLES)).toEqual(['${HOME}/.nvm/v20']);
   });
 
+  it('holds what an escape in a file can make', async () => {
+    const policy = await load(TEXT.replace('[FOO]', String.raw`["x\uD800"]`));
+    expect(makeEffectivePolicy(policy, VARIABLES).env.allow).toEqual(['x\uFFFD']);
+    expect(effectivePolicyDigest(policy, VARIABLES)).toMatch(/^sha256:[0-9a-f]{64}$/);
+  });
+
   it('names neither user nor directory', async () => {
     const quick = { allowRead: ['/home/ada/work/x'] };
     const text = JSON.stringify(makeEffectivePolicy(await load(TEXT, { quick }), VARIABLES));

@@ -78,6 +78,11 @@ describe('expandEntry()', () => {
     expect(matchPattern(pattern, '/srv/app/i/x')).toBe(false);
   });
 
+  it('refuses half of a surrogate pair, which no path has', () => {
+    expect(expandEntry('/a\uD800b', grant)).toHaveProperty('problem');
+    expect(expandEntry('/a😀b', grant)).toEqual({ patterns: ['/a😀b'] });
+  });
+
   it('says what is wrong with an entry', () => {
     const entries = [
       '',

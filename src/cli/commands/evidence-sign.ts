@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { AtomicFile } from '../../artifacts/atomic-file.ts';
 import { AssayError } from '../../core/errors.ts';
@@ -23,7 +22,7 @@ import {
   SANDBOX_RUN_TYPE,
 } from '../../evidence/signing/sandbox-run-predicate.ts';
 import type { Statement } from '../../evidence/signing/statement.ts';
-import { readBounded } from '../bounded-file.ts';
+import { readBoundedBeside } from '../bounded-file.ts';
 import { scanBundle } from '../bundle-file.ts';
 import { readKeyFile } from '../key-file.ts';
 import type { ParsedCommand } from '../parse.ts';
@@ -78,14 +77,13 @@ function readJob({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>): Job {
 }
 
 function readEnvelopes(file: string): readonly EnvelopeLine[] {
-  if (!existsSync(file)) return [];
-  let content: Buffer;
+  let content: Buffer | undefined;
   try {
-    content = readBounded(file, ENVELOPE_LIMITS.fileBytes);
+    content = readBoundedBeside(file, ENVELOPE_LIMITS.fileBytes);
   } catch (cause) {
     throw refuse(file, (cause as Error).message, cause);
   }
-  return content.length === 0 ? [] : parse(content, file);
+  return content === undefined || content.length === 0 ? [] : parse(content, file);
 }
 
 function parse(content: Uint8Array, file: string): readonly EnvelopeLine[] {

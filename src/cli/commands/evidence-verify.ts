@@ -1,5 +1,5 @@
 import { AssayError } from '../../core/errors.ts';
-import type { BundleEvent } from '../../evidence/bundle/bundle.ts';
+import type { BundleEvent, BundleManifest } from '../../evidence/bundle/bundle.ts';
 import { BundleError } from '../../evidence/bundle/bundle-error.ts';
 import { EVENT_TYPES, type PolicyData } from '../../evidence/bundle/event-data.ts';
 import type { VerifiedBundle } from '../../evidence/bundle/verify-bundle.ts';
@@ -110,6 +110,7 @@ async function verify(asked: Asked): Promise<VerifyReport> {
     ...verified.checks.map((check) => toIntegrityCheck(check, verified.kind)),
     ...signature.checks,
     ...(policy ? [policy.check] : []),
+    ...noteMode(verified.manifest),
     describeCoverage(surfaces),
     ...requirements.map(toCheck),
   ];
@@ -162,6 +163,13 @@ function toIntegrityCheck(
 ): Check {
   const isOpen = kind === 'upstream' && (name === 'run' || name === 'identity');
   return { name, status: isOpen ? 'note' : 'passed', detail };
+}
+
+/** What was required may hold all the same; but nothing held the program to it, or to the truth. */
+function noteMode({ sandbox }: BundleManifest): Check[] {
+  if (sandbox === undefined || sandbox.mode === 'containment') return [];
+  const detail = 'a dry run: there was no boundary, so the program could also harm the record';
+  return [{ name: 'mode', status: 'note', detail }];
 }
 
 function describeCoverage(surfaces: Surfaces): Check {

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { AssayError } from '../../core/errors.ts';
 import { parsePrivateKey } from '../../core/keys/private-key.ts';
 import type { ParsedCommand } from '../parse.ts';
@@ -31,8 +31,11 @@ function writeNew(file: string, text: string, mode: number): void {
   try {
     const fd = openSync(file, 'wx', mode);
     try {
-      writeSync(fd, text);
+      writeFileSync(fd, text);
       fsyncSync(fd);
+    } catch (error) {
+      unlinkSync(file);
+      throw error;
     } finally {
       closeSync(fd);
     }

@@ -9,7 +9,7 @@ import {
 } from '../../evidence/signing/dsse.ts';
 import { checkSignatures, type Endorsement } from '../../evidence/signing/signature-check.ts';
 import type { TrustedKey } from '../../core/keys/trusted-keys.ts';
-import { readBounded } from '../bounded-file.ts';
+import { readBounded, readBoundedBeside } from '../bounded-file.ts';
 import type { Check } from './report.ts';
 
 /** What there is to check a signature with. */
@@ -17,8 +17,8 @@ export interface SignatureSource {
   readonly keys: readonly TrustedKey[];
   /** The file to look in; undefined when the bundle comes from standard input and none was named. */
   readonly file: string | undefined;
-  /** Undefined: there is no such file. */
-  readonly content: Uint8Array | undefined;
+  readonly isThere: boolean;
+  readonly content?: Uint8Array | undefined;
 }
 
 export interface SignatureChecks {
@@ -32,10 +32,13 @@ export function readSignature(
   { bundle, keys }: { readonly bundle: string; readonly keys: readonly TrustedKey[] },
 ): SignatureSource {
   const file = named ?? (bundle === '-' ? undefined : `${bundle}.intoto.jsonl`);
-  if (file === undefined || (named === undefined && !existsSync(file)))
-    return { keys, file, content: undefined };
+  if (file === undefined) return { keys, file, isThere: false };
+  // Without a key nothing is asked of it.
+  if (named === undefined && keys.length === 0) return { keys, file, isThere: existsSync(file) };
   try {
-    return { keys, file, content: readBounded(file, ENVELOPE_LIMITS.fileBytes) };
+    const read = named === undefined ? readBoundedBeside : readBounded;
+    const content = read(file, ENVELOPE_LIMITS.fileBytes);
+    return { keys, file, isThere: content !== undefined, content };
   } catch (cause) {
     throw new AssayError(
       'E_USAGE',
@@ -84,9 +87,9 @@ function refuse(name: 'signature' | 'subject', detail: string): SignatureChecks 
 }
 
 /** Why nobody can be named, which is no fault of the bundle. */
-function explainUnknown({ file, content, keys }: SignatureSource): Check {
-  const found = content === undefined ? 'there is none' : `${file} was not looked at`;
-  const place = content === undefined && file !== undefined ? ` at ${file}` : '';
+function explainUnknown({ file, isThere, keys }: SignatureSource): Check {
+  const found = isThere ? `${file} was not looked at` : 'there is none';
+  const place = !isThere && file !== undefined ? ` at ${file}` : '';
   const advice = keys.length === 0 ? '; no --key says whom to trust' : '';
   return {
     name: 'signature',

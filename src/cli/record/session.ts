@@ -147,7 +147,7 @@ export class RecordSession {
   #examine(result: RunResult): void {
     this.#endedMs = Date.now();
     this.#tellStart(); // a run that nobody watches has no lines of its own
-    const { launch, layers, network } = result.plan;
+    const { launch, layers } = result.plan;
     this.#feedHeld(); // of doors that were never served
     const recording = this.#recorder.finish();
     const { events, pids, overflow, egress, lost, damagedLines } = recording;
@@ -167,7 +167,7 @@ export class RecordSession {
             ? undefined
             : (layers.find(({ layer }) => layer === 'broker')?.reason ?? 'left out'),
         areOpensWatched: launch.filter?.notify?.opens === 'all',
-        network,
+        network: this.#networkOf(result),
         doorProblems: result.doorProblems,
         lost,
         damagedLines: damagedLines + result.damagedLines,
@@ -175,6 +175,11 @@ export class RecordSession {
         isCutShort: launch.flags.isNotified === true && !result.isRecordWhole,
       }),
     };
+  }
+
+  /** Whatever the policy says, a dry run has the network of the host. */
+  #networkOf({ plan }: RunResult): RunResult['plan']['network'] {
+    return this.#input.isDryRun ? 'host' : plan.network;
   }
 
   #findHidden(events: readonly Event[]): string[] {
@@ -212,7 +217,7 @@ export class RecordSession {
       endedMs: this.#endedMs,
       policy: { name: policy.name, isDefault: policy.isDefault },
       mode: isDryRun ? 'dry-run' : 'containment',
-      network: plan.network,
+      network: this.#networkOf(result),
       layers: plan.layers,
       environment: this.#namesOfEnvironment(),
     };

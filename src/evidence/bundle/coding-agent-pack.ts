@@ -1,6 +1,6 @@
 import type { SurfaceCoverage } from '../../observe/event.ts';
-import type { EffectivePolicy } from '../../policy/effective-policy.ts';
 import { LOOPBACK } from '../../plan/network.ts';
+import type { EffectivePolicy } from '../../policy/effective-policy.ts';
 import { listChanged } from '../controls.ts';
 import type { EvidenceContent } from '../evidence.ts';
 import { boundList } from './bounded-list.ts';
@@ -37,12 +37,6 @@ export interface CodingAgentPack {
   readonly non_claims: readonly string[];
 }
 
-/** The scope knows no single hosts: where the policy opens a door, the network is allowed. */
-function isNetworkAllowed({ network }: EvidenceContent, { net }: EffectivePolicy): boolean {
-  const isDoor = net.some(({ effect, text }) => effect === 'allow' && !LOOPBACK.has(text));
-  return network === 'host' || (network !== 'none' && isDoor);
-}
-
 /** A list that is cut short covers its surface in part only. */
 export function makeCodingAgentPack(
   content: EvidenceContent,
@@ -56,7 +50,7 @@ export function makeCodingAgentPack(
     declared_scope: {
       allowed_files: boundList(listWritable(policy)).shown,
       allowed_commands: content.command.slice(0, 1),
-      network: isNetworkAllowed(content, policy) ? 'allowed' : 'denied',
+      network: allowsNetwork(policy) ? 'allowed' : 'denied',
       allowed_mcp_tools: [],
       // Nobody is asked whether the scope is right.
       authorized: false,
@@ -87,6 +81,11 @@ function listWritable({ fs }: EffectivePolicy): string[] {
     .map(({ pattern }) => pattern)
     .filter((pattern) => pattern !== '${TMPDIR}' && !pattern.startsWith('/dev/'));
   return [...new Set(patterns)].sort();
+}
+
+/** What was declared: the scope knows no single hosts, and a dry run has the network of the host all the same. */
+function allowsNetwork({ net }: EffectivePolicy): boolean {
+  return net.some(({ effect, text }) => effect === 'allow' && !LOOPBACK.has(text));
 }
 
 function worstOf(surfaces: readonly SurfaceCoverage[], missing: number): PackCoverage {

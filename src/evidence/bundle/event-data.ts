@@ -107,6 +107,8 @@ export interface ExecData extends LineData {
   readonly argv0: string;
   /** Of the image as it ran, where it is the same in every equal run; with the prefix `sha256:`. */
   readonly image_digests?: readonly string[] | undefined;
+  /** How many more there are. */
+  readonly image_digests_omitted?: number | undefined;
 }
 
 export interface ChangeData {

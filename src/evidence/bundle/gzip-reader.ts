@@ -62,7 +62,7 @@ class Meter {
     const { decodedBytes, ratio, ratioFromBytes } = this.#limits;
     if (this.bytesOut > decodedBytes)
       throw new BundleError('LimitDecodeBytes', `It decodes to more than ${decodedBytes} bytes`);
-    if (this.bytesOut > ratioFromBytes && this.bytesOut > ratio * this.bytesIn)
+    if (this.bytesOut > ratioFromBytes + ratio * this.bytesIn)
       throw new BundleError('LimitRatio', `It decodes to more than ${ratio} times its size`);
     return piece;
   }

@@ -1,4 +1,5 @@
 import type { CanonicalLine } from '../normalise/canonical-line.ts';
+import { HASH_PREFIX } from './content-hash.ts';
 import { EVENT_TYPES, type ExecData, type FsData, type LineData } from './event-data.ts';
 import type { EventDraft } from './write-bundle.ts';
 
@@ -11,6 +12,9 @@ export interface LineEventOptions {
 
 /** The layer that watches; it sees every operation that is in the record. */
 const BACKEND = 'broker';
+
+/** A program can change a file and run it as often as it likes, and every line about that file would tell all of them. */
+const MAX_DIGESTS = 16;
 
 const TYPES: Readonly<Record<string, string>> = {
   run: EVENT_TYPES.exec,
@@ -57,11 +61,14 @@ function addOwn(type: string, data: LineData, options: LineEventOptions): LineDa
     return fs;
   }
   if (type !== EVENT_TYPES.exec) return data;
-  const digests = options.digestsOf(data.path);
+  const digests =
+    data.digest === undefined ? options.digestsOf(data.path) : [HASH_PREFIX + data.digest];
+  const omitted = digests.length - MAX_DIGESTS;
   const exec: ExecData = {
     ...data,
     argv0: data.path,
-    ...(digests.length > 0 && { image_digests: digests }),
+    ...(digests.length > 0 && { image_digests: digests.slice(0, MAX_DIGESTS) }),
+    ...(omitted > 0 && { image_digests_omitted: omitted }),
   };
   return exec;
 }

@@ -16,7 +16,8 @@ export function makeSandboxRunPredicate(manifest: BundleManifest): Record<string
       version: producer.version,
       ...(producer.git === undefined ? {} : { git: producer.git }),
     },
-    // Bundles of the older format bind neither.
+    // Bundles of the older format bind none of these.
+    mode: sandbox ? sandbox.mode : null,
     policy: sandbox ? { name: sandbox.policy.name, digest: sandbox.policy.digest } : null,
     coverage: sandbox ? { ...sandbox.coverage } : null,
   };

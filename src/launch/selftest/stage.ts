@@ -91,7 +91,7 @@ export async function makeStage({ hasVictim }: { readonly hasVictim: boolean }):
   const secret = `secret-${randomBytes(12).toString('hex')}`;
   const at = (...names: string[]): string => join(base, ...names);
   const strays = ['secret', 'plant'].flatMap((kind) =>
-    ['/tmp', '/dev/shm'].map((place) => `${place}/assay-selftest-${kind}-${token}`),
+    ['/tmp', '/dev/shm'].map((place) => `${place}/assay-selftest-${process.pid}-${kind}-${token}`),
   );
   const [tmpSecret = '', shmSecret = '', tmpPlant = '', shmPlant = ''] = strays;
   const received = new Set<string>();

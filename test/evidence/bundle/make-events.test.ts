@@ -2,8 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/core/canonical-json.ts';
 import { sha256Hex } from '../../../src/core/digest.ts';
 import type { BundleEvent } from '../../../src/evidence/bundle/bundle.ts';
-import type { CodingAgentPack } from '../../../src/evidence/bundle/coding-agent-pack.ts';
+import {
+  type CodingAgentPack,
+  makeCodingAgentPack,
+} from '../../../src/evidence/bundle/coding-agent-pack.ts';
+import { generaliseRun } from '../../../src/evidence/general-run.ts';
 import type { RunRecord } from '../../../src/evidence/run-record.ts';
+import type { EffectivePolicy } from '../../../src/policy/effective-policy.ts';
 import { exec, file, makeRecord, network, NOON_MS, program } from '../make-record.ts';
 import { bundleOf, draftEvents } from './recorded-bundle.ts';
 
@@ -152,6 +157,40 @@ describe('makeEvents()', () => {
     });
   });
 
+  it('does not grow with the square of how often an image was changed and run', () => {
+    const digests = Array.from({ length: 20 }, (_, at) => String(at).padStart(64, '0'));
+    const programs = digests.flatMap((digest, at) => [
+      program(2 * at + 2, `${CWD}/tool`, { parent: 1, digest }),
+      program(2 * at + 3, '/opt/tool', { parent: 1, digest }),
+    ]);
+    const lines = listLines(
+      draftEvents(makeRun({ programs: [program(1, '/usr/bin/make'), ...programs] })),
+    );
+    const own = lines.filter(({ op, path }) => op === 'run' && path === '${CWD}/tool');
+    expect(own.map(({ image_digests: images }) => images)).toEqual(
+      digests.map((digest) => [`sha256:${digest}`]),
+    );
+    expect(lines.filter(({ op, path }) => op === 'run' && path === '/opt/tool')).toMatchObject([
+      {
+        image_digests: digests.slice(0, 16).map((digest) => `sha256:${digest}`),
+        image_digests_omitted: 4,
+      },
+    ]);
+  });
+
+  it('can be verified whatever the names are', async () => {
+    const long = `/opt${`/${'\u0001'.repeat(255)}`.repeat(15)}`;
+    const events = Array.from({ length: 600 }, (_, at) =>
+      file('read', `${long.slice(0, 516)}/${String.fromCodePoint(0x4e00 + at)}`, { program: 2 }),
+    );
+    const { manifest } = await bundleOf(
+      makeRecord(events, { programs: [program(1, '/usr/bin/make'), program(2, long)] }),
+      // As if there were many more of them.
+      { ratioFromBytes: 0 },
+    );
+    expect(manifest.event_count).toBeGreaterThan(600);
+  });
+
   it('can be counted by readers of the older format', () => {
     const events = draftEvents(makeRun());
     const count = (type: string): number =>
@@ -262,7 +301,13 @@ describe('the pack for reviews of coding agents', () => {
     expect(JSON.stringify(observed_effects).length).toBeLessThan(1_000_000);
   });
 
-  it('says when the whole network was allowed', () => {
-    expect(packOf({ network: 'host' }).declared_scope.network).toBe('allowed');
+  it('says whether the policy allows the whole network, whatever network a dry run has', () => {
+    const { content } = generaliseRun(makeRun({ network: 'host' }), { name: 'x' });
+    const scopeOf = (text: string): unknown =>
+      makeCodingAgentPack(content, {
+        fs: [],
+        net: [{ effect: 'allow', text }],
+      } as unknown as EffectivePolicy).declared_scope.network;
+    expect([scopeOf('*'), scopeOf('127.0.0.1')]).toEqual(['allowed', 'denied']);
   });
 });

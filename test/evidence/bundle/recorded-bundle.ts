@@ -1,5 +1,6 @@
 import type { BundleEvent, BundleManifest } from '../../../src/evidence/bundle/bundle.ts';
 import type { ManifestIdentity } from '../../../src/evidence/bundle/content-hash.ts';
+import type { BundleLimits } from '../../../src/evidence/bundle/limits.ts';
 import { makeEvents } from '../../../src/evidence/bundle/make-events.ts';
 import { makeManifestBase } from '../../../src/evidence/bundle/manifest-base.ts';
 import { verifyBundle } from '../../../src/evidence/bundle/verify-bundle.ts';
@@ -35,9 +36,13 @@ export function draftEvents(record: RunRecord): EventDraft[] {
 /** Writes the bundle of a run, and reads it back with the verifier. */
 export async function bundleOf(
   record: RunRecord,
+  limits: Partial<BundleLimits> = {},
 ): Promise<{ manifest: BundleManifest; events: readonly BundleEvent[] }> {
   const { archive } = writeBundle({ ...draft(record), spool: new MemorySpool() });
   const events: BundleEvent[] = [];
-  const { manifest } = await verifyBundle(archive, { onEvent: (event) => void events.push(event) });
+  const { manifest } = await verifyBundle(archive, {
+    onEvent: (event) => void events.push(event),
+    limits,
+  });
   return { manifest, events };
 }
