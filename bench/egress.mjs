@@ -1,9 +1,11 @@
 // What the doors to the network cost: beside the shortest CONNECT proxy and the shortest relay that node can be.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
-import { quietEnvironment } from './measure.mjs';
-import { makeTable } from './tables.mjs';
+import { join } from 'node:path';
+import { quietEnvironment, ROOT } from './measure.mjs';
+import { makeTable, median } from './tables.mjs';
 
 const BULK_MIB = 64;
 
@@ -60,6 +62,58 @@ async function measure(ways, time, { rounds, warmup }) {
   return times;
 }
 
+/** As on a machine without network namespaces; the directory of the program may be read. */
+const BROKERED = ['sandbox', '--quiet', '--layers=-net'];
+
+/** The times in milliseconds that bench/dialer.c says, without its first ones. */
+function runDialer(argv, cwd, warmup) {
+  const { status, stdout, stderr } = spawnSync(argv[0], argv.slice(1), {
+    cwd,
+    encoding: 'utf8',
+    env: quietEnvironment(),
+  });
+  if (status !== 0) throw new Error(`${argv.join(' ')} failed: ${stderr}`);
+  const times = stdout.split('\n').filter(Boolean).slice(warmup);
+  return times.map((ns) => Number(ns) / 1e6);
+}
+
+/** A program outside and one inside in turns, each with many connections. */
+function measureBrokered({ dir, port, words, rounds, warmup }) {
+  const inside = [join(ROOT, 'bin/assay.js'), ...BROKERED, '--allow-net', `127.0.0.1:${port}`];
+  const ways = { bare: words, brokered: [...inside, '--', ...words] };
+  const times = new Map(Object.keys(ways).map((name) => [name, []]));
+  for (let round = 0; round < rounds; round++)
+    for (const [name, argv] of Object.entries(ways))
+      times.get(name).push(...runDialer(argv, dir, warmup));
+  for (const list of times.values()) list.sort((one, other) => one - other);
+  return times;
+}
+
+function* benchBrokered(bench, { scale, port }) {
+  const dir = join(bench.path, 'brokered');
+  mkdirSync(dir);
+  const program = join(ROOT, 'bench/dialer.c');
+  execFileSync('cc', ['-O2', '-Wall', '-Werror', '-o', join(dir, 'dialer'), program]);
+  const rows = (bar) => [
+    { name: 'bare', label: 'outside' },
+    { name: 'brokered', label: 'by the broker', against: 'bare', bar },
+  ];
+  const rounds = Math.max(2, Math.round(8 * scale));
+  const dials = ['./dialer', 'connect', String(port), '500'];
+  yield makeTable(
+    'connect() without a network namespace',
+    measureBrokered({ dir, port, words: dials, rounds, warmup: 50 }),
+    rows({ plusMs: 0.06 }),
+    median,
+  );
+  const fetches = ['./dialer', 'bulk', String(port), String(BULK_MIB), '6'];
+  yield makeTable(
+    `${BULK_MIB} MiB without a network namespace`,
+    measureBrokered({ dir, port, words: fetches, rounds, warmup: 1 }),
+    rows({ ratio: 1 / 0.9 }),
+  );
+}
+
 export async function* benchEgress(bench, { scale }) {
   const file = await bench.bundle('door-servers');
   const children = [];
@@ -101,6 +155,7 @@ export async function* benchEgress(bench, { scale }) {
       { name: 'proxy', label: 'the proxy door', against: 'relay', bar },
       { name: 'transparent', label: 'the plain door', against: 'relay', bar },
     ]);
+    yield* benchBrokered(bench, { scale, port: upstream });
   } finally {
     for (const child of children) child.kill();
   }

@@ -64,9 +64,14 @@ function describeCostBar({ bar, isMet }) {
 function describeBar({ bar, isMet }) {
   if (!bar) return '';
   let text = `at most ${bar.ratio?.toFixed(2)}`;
-  if ('plusMs' in bar) text = `at most +${bar.plusMs.toFixed(1)} ms`;
+  if ('plusMs' in bar) text = `at most +${bar.plusMs.toFixed(bar.plusMs < 0.1 ? 2 : 1)} ms`;
   if ('mib' in bar) text = `at most ${bar.mib} MiB`;
   return `${text}: ${isMet ? 'met' : 'MISSED'}`;
+}
+
+/** Microseconds count where there are no more. */
+function formatMs(ms) {
+  return ms.toFixed(Math.abs(ms) < 0.1 ? 3 : 2);
 }
 
 function printTimes({ rows }) {
@@ -75,8 +80,8 @@ function printTimes({ rows }) {
   );
   for (const row of rows) {
     const ratio = row.ratio?.toFixed(2) ?? '';
-    const plus = row.plusMs?.toFixed(2) ?? '';
-    const line = `  ${row.label.padEnd(46)} ${row.ms.toFixed(2).padStart(8)} ${ratio.padStart(7)} ${plus.padStart(8)}  ${(row.against ?? '').padEnd(12)} ${describeBar(row)}`;
+    const plus = row.plusMs === undefined ? '' : formatMs(row.plusMs);
+    const line = `  ${row.label.padEnd(46)} ${formatMs(row.ms).padStart(8)} ${ratio.padStart(7)} ${plus.padStart(8)}  ${(row.against ?? '').padEnd(12)} ${describeBar(row)}`;
     console.log(line.trimEnd());
   }
 }

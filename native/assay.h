@@ -68,6 +68,7 @@ enum plan_flag {
   PLAN_DOORS = 4096,      /* doors to the network are opened and handed to assay */
   PLAN_TRANSPARENT = 8192, /* connections to the door ranges are led to one of them */
   PLAN_BROKERED = 16384,   /* the broker alone connects, where assay says so; the channel is for asking */
+  PLAN_LAZY_DOORS = 32768, /* each address gets a door when the program connects to it */
 };
 
 struct plan {
@@ -131,6 +132,12 @@ int landlock_abi(void);
 /* doors.c */
 void open_doors(const struct plan *plan);
 int probe_doors(void);
+int hand_door(const char *name, int type, int sock);
+
+/* lazy.c */
+struct sockaddr;
+int allow_low_ports(void);
+void make_lazy_door(const struct plan *plan, const struct sockaddr *address, unsigned len);
 
 /* keeper.c: first process inside, parent of the program, home of the broker */
 struct keeper_pipes {

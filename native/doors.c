@@ -251,10 +251,10 @@ static int open_door(const struct door *door) {
 }
 
 /* As node's own processes hand over a socket; one that it gets so is served like one that it opened. */
-static void hand_over(const struct door *door, int sock) {
+int hand_door(const char *name, int type, int sock) {
   char text[128], control[CMSG_SPACE(sizeof(int))] = {0};
   int len = snprintf(text, sizeof text, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"%s\",\"msg\":{\"door\":\"%s\"}}\n",
-                     door->type == SOCK_STREAM ? "net.Native" : "dgram.Native", door->name);
+                     type == SOCK_STREAM ? "net.Native" : "dgram.Native", name);
   struct iovec io = {text, (size_t)len};
   struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   struct cmsghdr *header = CMSG_FIRSTHDR(&message);
@@ -262,8 +262,7 @@ static void hand_over(const struct door *door, int sock) {
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof(int));
   memcpy(CMSG_DATA(header), &sock, sizeof sock);
-  if (sendmsg(DOORS_FD, &message, MSG_NOSIGNAL) != len) fail("hand over", errno);
-  close(sock);
+  return sendmsg(DOORS_FD, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == len ? 0 : errno;
 }
 
 void open_doors(const struct plan *plan) {
@@ -278,18 +277,22 @@ void open_doors(const struct plan *plan) {
   bool is_transparent = plan->flags & PLAN_TRANSPARENT, has_ipv6 = false;
   size_t count = 0;
   for (size_t i = 0; i < plan->door_range_count; i++) has_ipv6 |= plan->door_ranges[i].family == AF_INET6;
-  if (is_transparent) {
-    add_routes(plan);
-    int error = lead_connections(has_ipv6);
-    if (error) fail("nft", error);
-  }
+  if (is_transparent || plan->flags & PLAN_LAZY_DOORS) add_routes(plan);
+  int error = is_transparent ? lead_connections(has_ipv6) : 0;
+  if (error) fail("nft", error);
+  error = plan->flags & PLAN_LAZY_DOORS ? allow_low_ports() : 0;
+  if (error) fail("lazy", error);
   for (; count < sizeof doors / sizeof *doors; count++) {
     if (doors[count].is_transparent && (!is_transparent || (doors[count].is_ipv6 && !has_ipv6))) break;
     socks[count] = open_door(&doors[count]);
   }
   /* Nothing is handed over before everything is there: what fails is tried again with another plan. */
-  for (size_t i = 0; i < count; i++) hand_over(&doors[i], socks[i]);
-  close(DOORS_FD);
+  for (size_t i = 0; i < count; i++) {
+    error = hand_door(doors[i].name, doors[i].type, socks[i]);
+    if (error) fail("hand over", error);
+    close(socks[i]);
+  }
+  if (!(plan->flags & PLAN_LAZY_DOORS)) close(DOORS_FD);
 }
 
 /* The same in a namespace of the probe's own: 0, or the errno of what does not work. */

@@ -116,6 +116,8 @@ void perform_connect(const struct request *r) {
     error = connect_pathname(r, sock, path, described);
   } else if (error >= 0) {
     describe_address(sock, &address, len, described);
+    if (r->broker->plan->flags & PLAN_LAZY_DOORS && option_of(sock, SO_TYPE) == SOCK_STREAM)
+      make_lazy_door(r->broker->plan, &address.any, len);
     error = connect(sock, &address.any, len) ? -errno : 0;
     if (error == -EACCES) refuse_address(r, "connect", described, NO_RULE);
     if (!error || error == -EINPROGRESS) note_local_port(r, sock, &address, described);

@@ -24,6 +24,8 @@ export interface HostFacts {
   readonly nft: Availability;
   /** IPv6 addresses can have a door. */
   readonly ipv6: Availability;
+  /** Ports below 1024 of a network namespace can be opened to all in it. */
+  readonly canBeLazy: boolean;
   /** The highest process number can be set for a pid namespace, since Linux 6.14. */
   readonly hasPidMax: boolean;
   readonly cgroup: CgroupFacts;

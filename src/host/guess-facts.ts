@@ -88,6 +88,7 @@ export function guessFacts(): HostFacts {
       net: namespace,
     },
     ipv6: AVAILABLE,
+    canBeLazy: isAtLeast(version, 4, 11),
     nft: isAtLeast(version, 4, 19)
       ? AVAILABLE
       : { isAvailable: false, reason: `Linux ${kernel} is older than 4.19` },

@@ -40,6 +40,8 @@ export class DoorKeeper {
   readonly #watch = new DoorWatch(() => this.#wake());
   #timer: NodeJS.Timeout | undefined;
   #isAwake = false;
+  readonly #late: DoorHandle[] = [];
+  #transparent: Server | undefined;
   #opening: Promise<void> | undefined;
   /** Connections and questions, or more. */
   #seen = 0;
@@ -61,6 +63,12 @@ export class DoorKeeper {
   take(name: string, handle: DoorHandle): void {
     if (this.#isClosed || this.#handles.has(name)) {
       handle.close();
+      return;
+    }
+    if (name === 'lazy') {
+      this.#late.push(handle);
+      if (this.#service) this.#serveLate();
+      else this.#wake();
       return;
     }
     this.#handles.set(name, handle);
@@ -109,17 +117,20 @@ export class DoorKeeper {
     if (this.#isClosed || !serve) return;
     this.#service = serve(this.#makeDoors());
     this.#watch.handOn();
+    this.#serveLate();
   }
 
   #makeDoors(): Doors {
     const transparent = (['transparent', 'transparent6'] as const).filter((name) =>
       this.#handles.has(name),
     );
+    const servers = transparent.map((name) => this.#listen(this.#take(name)));
+    this.#transparent = servers[0] ?? this.#makeServer();
     return {
-      proxy: this.#listen('proxy'),
-      transparent: transparent.map((name) => this.#listen(name)),
+      proxy: this.#listen(this.#take('proxy')),
+      transparent: servers.length > 0 ? servers : [this.#transparent],
       dns: this.#receive('dns'),
-      dnsTcp: this.#listen('dnsTcp'),
+      dnsTcp: this.#listen(this.#take('dnsTcp')),
     };
   }
 
@@ -130,17 +141,30 @@ export class DoorKeeper {
     return handle;
   }
 
-  #listen(name: DoorName): Server {
+  /** Doors that were made for one address each all lead to the same service. */
+  #serveLate(): void {
+    for (const handle of this.#late.splice(0))
+      this.#listen(handle).on('connection', (socket) =>
+        this.#transparent?.emit('connection', socket),
+      );
+  }
+
+  #makeServer(): Server {
     const { createServer } = process.getBuiltinModule('node:net');
     const server = createServer({ allowHalfOpen: true, noDelay: true });
-    this.#servers.push(server);
     server.on('error', (error) => this.#fail(error));
+    return server;
+  }
+
+  #listen(handle: DoorHandle): Server {
+    const server = this.#makeServer();
+    this.#servers.push(server);
     server.on('connection', (socket) => {
       this.#seen++;
       this.#connections.add(socket);
       socket.once('close', () => this.#connections.delete(socket));
     });
-    return server.listen(this.#take(name), BACKLOG);
+    return server.listen(handle, BACKLOG);
   }
 
   #receive(name: DoorName): UdpSocket {
@@ -171,6 +195,7 @@ export class DoorKeeper {
     this.#watch.close();
     for (const handle of this.#handles.values()) handle.close();
     this.#handles.clear();
+    for (const handle of this.#late.splice(0)) handle.close();
     for (const server of this.#servers) {
       try {
         server.close();

@@ -50,6 +50,7 @@ const FLAG: Readonly<Record<PlanFlag, number>> = {
   hasDoors: 4096,
   isTransparent: 8192,
   isBrokered: 16_384,
+  hasLazyDoors: 32_768,
 };
 
 /** Bytes as a string of code units below 256: joining strings is what a program that has just started does quickest. */

@@ -111,6 +111,8 @@ export function correctFacts(host: HostFacts, report: HelperReport): HostFacts |
   if (failed.step === 'pids' && host.hasPidMax) return { ...host, hasPidMax: false };
   if (failed.step === 'doors' && failed.what.startsWith('ipv6') && host.ipv6.isAvailable)
     return { ...host, ipv6: missing };
+  if (failed.step === 'doors' && failed.what === 'lazy' && host.canBeLazy)
+    return { ...host, canBeLazy: false };
   if (failed.step === 'doors' && host.nft.isAvailable) return { ...host, nft: missing };
   if (failed.step === 'cgroup') return { ...host, cgroup: { version: 0, reason } };
   // A path that is gone or a full table is no fact about the host: it is an error, and nothing runs with less.

@@ -25,6 +25,8 @@ export const DOORS = {
 export interface DoorPlan {
   /** Whether a plain connect() finds a door; if not, only programs that use the proxy do. */
   readonly isTransparent: boolean;
+  /** Whether a door is made at an address when the program connects to it, since nothing can lead it to one. */
+  readonly isLazy: boolean;
   /** Addresses that lead to a door, in CIDR form. */
   readonly ranges: readonly string[];
   readonly status: LayerStatus;
@@ -37,6 +39,7 @@ export interface DoorInput {
   readonly network: Network;
   readonly tree: FileTree;
   readonly ipv6: Availability;
+  readonly canBeLazy: boolean;
 }
 
 const RESOLV_CONF = '/etc/resolv.conf';
@@ -67,12 +70,12 @@ function planBrokered({ net }: Policy): DoorPlan {
   const hasNames = !net.filter(mayNeedDoor).every(isByAddress);
   const reason = hasNames ? 'programs that look names up over UDP do not find them' : '';
   const status = hasNames ? 'partial' : 'enforced';
-  return { isTransparent: false, ranges: [], status, reason };
+  return { isTransparent: false, isLazy: false, ranges: [], status, reason };
 }
 
 /** Null when nothing asks for a door, or when there is no namespace to put one into. */
 export function planDoors(policy: Policy, input: DoorInput): DoorPlan | null {
-  const { active, network, tree, ipv6 } = input;
+  const { active, network, tree, ipv6, canBeLazy } = input;
   if (network === 'brokered') return planBrokered(policy);
   const wanted = network === 'private' ? policy.net.filter(mayNeedDoor) : [];
   if (wanted.length === 0) return null;
@@ -82,7 +85,8 @@ export function planDoors(policy: Policy, input: DoorInput): DoorPlan | null {
   const routed = areNames ? [] : listRoutedRanges(policy.net).filter((range) => !isLoopback(range));
   const ranges = routed.filter(({ family }) => family === 4 || ipv6.isAvailable);
   const reasons: string[] = [];
-  if (!active.has.nft) {
+  const isLazy = !active.has.nft && active.has.broker && canBeLazy;
+  if (!active.has.nft && !isLazy) {
     const why = active.reports.find(({ layer }) => layer === 'nft')?.reason ?? '';
     reasons.push(`only programs that use the proxy variables reach it (nft: ${why})`);
   } else if (!active.has.mount || tree.realpath(RESOLV_CONF) === null)
@@ -91,6 +95,7 @@ export function planDoors(policy: Policy, input: DoorInput): DoorPlan | null {
     reasons.push(`only programs that use the proxy variables reach IPv6 (${ipv6.reason})`);
   return {
     isTransparent: active.has.nft,
+    isLazy,
     ranges: [...new Set([NAME_RANGE, ...ranges.map(toCidr)])],
     status: reasons.length > 0 ? 'partial' : 'enforced',
     reason: reasons.join('; '),

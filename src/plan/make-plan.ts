@@ -155,7 +155,8 @@ export function makePlan(input: PlanInput): Plan {
   const { variables, host, tree } = input;
   const active = chooseLayers(host, input.choice);
   const network = planNetwork(input.policy, active);
-  const doors = planDoors(input.policy, { active, network, tree, ipv6: host.ipv6 });
+  const { ipv6, canBeLazy } = host;
+  const doors = planDoors(input.policy, { active, network, tree, ipv6, canBeLazy });
   const trust = planTrust({
     text: doors ? input.trustedPem : undefined,
     tree,
@@ -247,6 +248,7 @@ export function makePlan(input: PlanInput): Plan {
         hasDoors: doors !== null && network === 'private',
         isBrokered: network === 'brokered',
         isTransparent: doors?.isTransparent ?? false,
+        hasLazyDoors: doors?.isLazy ?? false,
       },
       namespaces,
       uid: host.uid,

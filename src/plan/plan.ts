@@ -109,7 +109,9 @@ export type PlanFlag =
   /** Connections to the ranges of the doors are led to one. */
   | 'isTransparent'
   /** The broker alone connects, and asks on descriptor 4 where to. */
-  | 'isBrokered';
+  | 'isBrokered'
+  /** Each address of the ranges gets a door when the program connects to it. */
+  | 'hasLazyDoors';
 
 /** What is to be written down of a run: everything that changes something, or reads as well. */
 export type Recording = 'none' | 'effects' | 'all';

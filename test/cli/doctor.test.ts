@@ -28,6 +28,7 @@ const GUESS: HostFacts = {
   gid: 1000,
   nft: { isAvailable: true },
   ipv6: { isAvailable: true },
+  canBeLazy: true,
   hasPidMax: false,
   landlockAbi: 0,
   seccomp: { isAvailable: true },

@@ -12,7 +12,7 @@ interface Kit {
   readonly rules: LiveRules;
   readonly names: FakeAddresses;
   readonly facts: ConnectionFact[];
-  ask(address: string, port: number, isAgain?: boolean): Promise<ConnectAnswer>;
+  readonly ask: (address: string, port: number, isAgain?: boolean) => Promise<ConnectAnswer>;
 }
 
 function makeKit(

@@ -27,6 +27,7 @@ const HOST: HostFacts = {
   namespaces: { user: YES, mount: YES, pid: YES, ipc: YES, net: YES },
   nft: YES,
   ipv6: YES,
+  canBeLazy: true,
   hasPidMax: true,
   cgroup: { version: 0 },
 };
@@ -57,7 +58,13 @@ function plan(
   const choice: LayerChoice = { ...ALL_LAYERS, left };
   const active = chooseLayers(host, choice);
   const network = planNetwork(policy, active);
-  return planDoors(policy, { active, network, tree: makeTree(resolver), ipv6: host.ipv6 });
+  return planDoors(policy, {
+    active,
+    network,
+    tree: makeTree(resolver),
+    ipv6: host.ipv6,
+    canBeLazy: host.canBeLazy,
+  });
 }
 
 describe('planDoors()', () => {
@@ -71,6 +78,7 @@ describe('planDoors()', () => {
   it('has the broker connect without a network namespace', () => {
     expect(plan(['10.1.0.0/16:5432', '192.0.2.9'], { without: ['net'] })).toEqual({
       isTransparent: false,
+      isLazy: false,
       ranges: [],
       status: 'enforced',
       reason: '',
@@ -91,6 +99,7 @@ describe('planDoors()', () => {
   it('gives names the one range that stands for names', () => {
     expect(plan(['example.org', '*.example.net:443'])).toEqual({
       isTransparent: true,
+      isLazy: false,
       ranges: ['198.18.0.0/15'],
       status: 'enforced',
       reason: '',
@@ -116,7 +125,11 @@ describe('planDoors()', () => {
   });
 
   it.each([
-    { title: 'nf_tables', options: { without: ['nft' as const] }, reason: 'proxy variables' },
+    {
+      title: 'nf_tables and the broker',
+      options: { without: ['nft' as const, 'broker' as const] },
+      reason: 'proxy variables',
+    },
     { title: 'a mount namespace', options: { without: ['mount' as const] }, reason: 'mount' },
     { title: 'a resolv.conf', options: { resolver: null }, reason: '/etc/resolv.conf' },
   ])('is partial without $title', ({ options, reason }) => {
@@ -134,9 +147,11 @@ describe('planDoors()', () => {
 
 describe('planResolver()', () => {
   it('puts the file where its name leads', () => {
-    expect(planResolver(makeTree('/run/odd/file'))).toEqual([
-      { kind: 'file', path: '/run/odd/file', text: 'nameserver 127.0.0.53\n' },
-    ]);
+    expect(planResolver(makeTree('/run/odd/file'))).toContainEqual({
+      kind: 'file',
+      path: '/run/odd/file',
+      text: 'nameserver 127.0.0.53\n',
+    });
     expect(makeResolverRules(makeTree('/run/odd/file')).map(({ pattern }) => pattern)).toEqual([
       '/run/odd/file',
     ]);

@@ -74,7 +74,8 @@ function judgeNames(active: ActiveLayers): Judgement {
   if (!has.net && canBroker(active))
     return ['partial', 'the broker connects to it; names are not looked up over UDP: needs net'];
   if (!has.net) return ['absent', 'nothing that net.allow names is reached: needs net'];
-  if (!has.nft) return ['partial', 'programs that use the proxy variables reach it: needs nft'];
+  if (!has.nft && !has.broker)
+    return ['partial', 'programs that use the proxy variables reach it: needs nft or the broker'];
   return has.mount
     ? ['enforced', 'what net.allow names, and nothing else, is reached by every program']
     : ['partial', 'programs that look names up by themselves need mount'];

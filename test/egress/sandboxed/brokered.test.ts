@@ -21,10 +21,8 @@ describeForEachPerson('a run without a network of its own', (person) => {
     options: Omit<WorldRun, 'place'>,
   ): Promise<WorldOutcome> =>
     await runInWorld({ zone, place, ...options, flags: ['--quiet', layers, ...options.flags] });
-  const knock = (...ways: string[]): string[] => [
-    ...[PYTHON, '-c', fixture('knock-brokered.py'), WEB, '80'],
-    ...ways,
-  ];
+  const script = fixture('knock-brokered.py');
+  const knock = (...ways: string[]): string[] => [PYTHON, '-c', script, WEB, '80', ...ways];
   const lines = ({ stdout }: WorldOutcome): string[] => stdout.split('\n').filter(Boolean);
 
   it.each(WITHOUT)('reaches what is allowed, however it connects: %s', async (layers) => {

@@ -71,11 +71,54 @@ describeForEachPerson('serving the doors', (person) => {
     expect(stdout).toBe('1000\n');
   });
 
-  it('without nf_tables leaves the proxy and DNS, and says so', async () => {
+  it('without nf_tables makes a door at each address that the program connects to', async () => {
+    const { stdout, status, problems } = await driver.run(makePlace(), {
+      net: [...net, '2001:db8::/32', '*:443'],
+      argv: knock(
+        'tcp:198.18.0.5:443',
+        'tcp:198.18.0.5:443',
+        'tcp:::ffff:198.18.0.6:22',
+        'tcp:2001:db8::1:80',
+        'udp:198.18.0.5:443',
+        'tcp:127.0.0.1:8080',
+        'tcp:127.0.0.1:3128',
+        'udp:127.0.0.53:53',
+      ),
+      without: ['nft'],
+    });
+    expect(lines(stdout)).toEqual([
+      'tcp:198.18.0.5:443 transparent 198.18.0.5 443 | word',
+      'tcp:198.18.0.5:443 transparent 198.18.0.5 443 | word',
+      'tcp:::ffff:198.18.0.6:22 transparent 198.18.0.6 22 | word',
+      'tcp:2001:db8::1:80 transparent 2001:db8::1 80 | word',
+      'udp:198.18.0.5:443 ECONNREFUSED',
+      'tcp:127.0.0.1:8080 ECONNREFUSED',
+      'tcp:127.0.0.1:3128 proxy 127.0.0.1 3128 | word',
+      'udp:127.0.0.53:53 dns word',
+    ]);
+    expect([status, problems]).toEqual(['enforced', []]);
+  });
+
+  it('without nf_tables bears a program that connects everywhere', async () => {
+    const script = [
+      'import resource, socket',
+      'resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))',
+      'outcomes = [socket.socket().connect_ex((f"198.18.{i // 200}.{i % 200 + 1}", 443)) for i in range(3000)]',
+      'print(outcomes.count(0) >= 1000, set(outcomes) <= {0, 111})',
+    ].join('\n');
+    const { stdout, problems } = await driver.run(makePlace(), {
+      net,
+      argv: [PYTHON, '-c', script],
+      without: ['nft'],
+    });
+    expect([stdout, problems]).toEqual(['True True\n', []]);
+  });
+
+  it('without nf_tables and the broker leaves the proxy and DNS, and says so', async () => {
     const { stdout, status, reason, degradations } = await driver.run(makePlace(), {
       net,
       argv: knock('tcp:198.18.0.5:443', 'tcp:127.0.0.1:3128', 'udp:127.0.0.53:53'),
-      without: ['nft'],
+      without: ['nft', 'broker'],
     });
     expect(lines(stdout)).toEqual([
       'tcp:198.18.0.5:443 ENETUNREACH',
@@ -84,14 +127,14 @@ describeForEachPerson('serving the doors', (person) => {
     ]);
     expect(status).toBe('partial');
     expect(reason).toContain('left out by --layers');
-    expect(degradations).toEqual([`net.allow: example.org: ${reason}`]);
+    expect(degradations).toContain(`net.allow: example.org: ${reason}`);
   });
 
-  it('without a network namespace is a degradation', async () => {
+  it('without a network namespace and the broker is a degradation', async () => {
     const { status, degradations } = await driver.run(makePlace(), {
       net,
       argv: ['/bin/true'],
-      without: ['net'],
+      without: ['net', 'broker'],
     });
     expect(status).toBeUndefined();
     expect(degradations.join('\n')).toContain('net.allow: example.org: ');
