@@ -27,6 +27,7 @@ const METHOD =
 /** Whatever some server takes for a blank between the words of a request, or skips before them. */
 const VERSION = /[^!-~]HTTP\/\d/i;
 const LIKE_REQUEST = /^[^!-~]*[\w!#$%&'*+.^`|~-]+[^!-~]+(?:\/|\*|https?:)/i;
+// oxlint-disable-next-line no-control-regex
 const TEXT = /^[\t\v\f\u001c-\u007e\u0080-\u00ff]*\r?$/;
 const HTTP2_PREFACE = /^PRI \* HTTP\/2\.0\r?\n/;
 
