@@ -188,7 +188,7 @@ static void *receive_all(void *argument) {
     awake_call();
     attempt.program = 0;
     attempt.pidfd = -1;
-    attempt.is_refused = false;
+    attempt.is_refused = attempt.is_begun = false;
     attempt.requested[0] = 0;
     r.attempt = &attempt;
     dispatch(&r);

@@ -62,6 +62,7 @@ struct attempt {
   uint32_t program;
   int pidfd; /* of the caller, where it is known; else -1 */
   bool is_refused; /* and has been recorded as that */
+  bool is_begun;   /* a connection that this call began, and that is waited for elsewhere */
   const char *link_text; /* of a symbolic link that is to be made */
   char requested[4096];
 };

@@ -311,6 +311,8 @@ int connect_judged(const struct request *r, int sock, int domain, const union ad
   socklen_t to_len = write_address(domain, &verdict, asked, &to);
   if (!to_len) return -ENETUNREACH;
   error = dial(sock, &to, to_len);
+  if (error == -EALREADY && r->attempt->is_begun) error = -EINPROGRESS; /* to the program it is the first time */
+  r->attempt->is_begun = error == ELSEWHERE;
   if (verdict.flags & IS_DOOR && (!error || error == -EINPROGRESS)) announce(r, sock, &verdict);
   return error;
 }

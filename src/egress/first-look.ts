@@ -17,13 +17,18 @@ export interface LookOptions {
   readonly headMs: number;
 }
 
-type Guess = 'tls' | 'http' | 'other' | 'wait' | 'unsure';
+type Guess = 'tls' | 'http' | 'other' | 'wait' | 'unsure' | 'breaks';
 
 const MAX_LINE = 16_384;
 /** Skipped by servers before a request, so they hide none here. */
 const BREAKS = /^[\r\n]*/;
 const METHOD =
   /^(?:GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|TRACE|CONNECT|PROPFIND|REPORT|MKCOL|COPY|MOVE|LOCK|UNLOCK) /;
+/** Whatever some server takes for a blank between the words of a request, or skips before them. */
+const VERSION = /[^!-~]HTTP\/\d/i;
+const LIKE_REQUEST = /^[^!-~]*[\w!#$%&'*+.^`|~-]+[^!-~]+(?:\/|\*|https?:)/i;
+// oxlint-disable-next-line no-control-regex
+const TEXT = /^[\t\v\f\u001c-\u007e\u0080-\u00ff]*\r?$/;
 const HTTP2_PREFACE = /^PRI \* HTTP\/2\.0\r?\n/;
 
 /**
@@ -45,6 +50,7 @@ export async function lookAtFirst(
       guess = guessProtocol(all, isStrict);
     seen = all.length;
     if (guess === 'other') return { kind: 'other' };
+    if (guess === 'breaks') return { kind: 'bad', problem: 'nothing but line breaks came' };
     if (guess === 'http') {
       if (passed.length === 0) return { kind: 'http' };
       return { kind: 'bad', problem: 'an HTTP request came in pieces' };
@@ -76,24 +82,21 @@ function guessProtocol(bytes: Buffer, isStrict: boolean): Guess {
   // The hello of SSL 2, which some servers still take for TLS; it names no host.
   if (first >= 0x80 && first < 0xc0 && isOneOf(third, 1) && isOneOf(fourth, 3))
     return fourth === undefined ? 'wait' : 'tls';
-  if (first < 0x20 && first !== 0x0d && first !== 0x0a) return 'other';
   const text = bytes.toString('latin1', 0, MAX_LINE).replace(BREAKS, '');
-  if (text === '') return bytes.length > MAX_LINE ? 'other' : isStrict ? 'wait' : 'unsure';
+  if (text === '') return bytes.length > MAX_LINE ? 'breaks' : isStrict ? 'wait' : 'unsure';
   if (HTTP2_PREFACE.test(text)) return isStrict ? 'http' : 'other';
   const end = text.indexOf('\n');
   const line = end < 0 ? text : text.slice(0, end);
-  if (/[ \t]HTTP\/\d/i.test(line) && end >= 0) return 'http';
-  const isText = /^[!-~]+(?:[ \t][\t\u0020-\u007e\u0080-\u00ff]*)?\r?$/.test(line);
-  if (end >= 0 || !isText) return 'other';
-  const isMethod = METHOD.test(text);
-  if (bytes.length >= MAX_LINE) return isMethod ? 'http' : 'other';
-  return isMethod || isStrict ? 'wait' : 'unsure';
+  if (VERSION.test(line) && end >= 0) return 'http';
+  if (end >= 0 || !TEXT.test(line)) return 'other';
+  if (bytes.length >= MAX_LINE) return LIKE_REQUEST.test(text) ? 'http' : 'other';
+  return METHOD.test(text) || isStrict ? 'wait' : 'unsure';
 }
 
 /** Whether what came behind the first `seen` bytes is only more of the same line. */
 function isMoreText(bytes: Buffer, seen: number): boolean {
   const isStart = seen < 16 || bytes.length >= MAX_LINE;
-  return !isStart && /^[\t\u0020-\u007e\u0080-\u00ff]*$/.test(bytes.toString('latin1', seen));
+  return !isStart && TEXT.test(bytes.toString('latin1', seen));
 }
 
 function isOneOf(byte: number | undefined, wanted: number): boolean {

@@ -47,7 +47,9 @@ export async function runTunnel(
       return openTls(context, connection, reader);
     }
   }
-  if (words.kind === 'other' && isStrict && !reader.isEnded)
+  // Also of a client that has ended already: a server answers one that only listens any more.
+  const isSilent = reader.isEnded && reader.bytes.length === 0;
+  if (words.kind === 'other' && isStrict && !isSilent)
     return connection.cut('cut: neither HTTP/1 nor TLS, and HTTP rules apply');
   passOn(reader, upstream);
 }

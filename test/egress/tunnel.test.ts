@@ -119,6 +119,8 @@ describe('plain HTTP in a tunnel', () => {
     ['a method in small letters', 'get / HTTP/1.1\r\nHost: evil.test\r\n\r\n'],
     ['a method of its own', 'FROB / HTTP/1.1\r\nHost: evil.test\r\n\r\n'],
     ['a tab for a blank', 'GET\t/\tHTTP/1.1\r\nHost: evil.test\r\n\r\n'],
+    ['a form feed for a blank', 'GET\f/\fHTTP/1.1\r\nHost: evil.test\r\n\r\n'],
+    ['a blank before it that is none', '\vGET / HTTP/1.1\r\nHost: evil.test\r\n\r\n'],
     ['a version in small letters', 'GET / http/1.1\r\nHost: evil.test\r\n\r\n'],
     ['CONNECT to go on', 'CONNECT evil.test:80 HTTP/1.1\r\nHost: ok.test\r\n\r\n'],
     ['two Host fields', 'GET / HTTP/1.1\r\nHost: ok.test\r\nHost: evil.test\r\n\r\n'],
@@ -146,6 +148,22 @@ describe('plain HTTP in a tunnel', () => {
     client.socket.write('T / HTTP/1.1\r\nHost: evil.test\r\n\r\n');
     expect(await client.rest()).toBe('reset');
     expect(got).toBe('GE');
+  });
+
+  it.each([
+    ['line breaks without end', '\r\n'.repeat(9000)],
+    ['a long line by a method of its own', `FROB /${'x'.repeat(20_000)} HTTP/1.1\r\n`],
+    ['a long line behind a form feed', `\fGET /${'x'.repeat(20_000)} HTTP/1.1\r\n`],
+  ])('is not hidden behind %s', async (_, text) => {
+    await open();
+    let got = '';
+    const port = await kit.serve((socket) =>
+      socket.on('data', (chunk: Buffer) => (got += chunk.toString())),
+    );
+    const client = await kit.tunnel(`ok.test:${port}`);
+    client.socket.write(`${text}${get('evil.test')}`);
+    expect(await client.rest()).toMatch(/^reset$|^HTTP\/1\.1 400 /);
+    expect(got).not.toContain('evil.test');
   });
 
   it('takes no longer for a line that comes byte by byte', async () => {
@@ -233,6 +251,23 @@ describe('other protocols in a tunnel', () => {
       const client = await kit.tunnel(`ok.test:${port}`);
       client.socket.write(text, 'latin1');
       expect(await client.rest()).toMatch(/^reset$| 400 /);
+      expect(got).toBe('');
+    },
+  );
+
+  it.each(['DELETE /\r\n', '\0\r\nDELETE / HTTP/1.1\r\nHost: ok.test\r\n\r\n'])(
+    'do not where rules for requests apply, when all of it is there before the tunnel: %j',
+    async (text) => {
+      await open();
+      kit.rules.inspected.add('ok.test');
+      let got = '';
+      const port = await kit.serve((socket) =>
+        socket.on('data', (chunk: Buffer) => (got += chunk.toString())),
+      );
+      const client = await kit.dial();
+      client.socket.end(`CONNECT ok.test:${port} HTTP/1.1\r\n\r\n${text}`);
+      await client.rest();
+      expect((await kit.fact()).note).toContain('HTTP rules apply');
       expect(got).toBe('');
     },
   );

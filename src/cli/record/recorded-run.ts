@@ -7,6 +7,7 @@ import type { RecordRequest, RunResult } from '../../launch/run.ts';
 import { describeCounters } from '../../observe/counters.ts';
 import type { FilteredEnvironment } from '../../plan/environment.ts';
 import type { Plan } from '../../plan/make-plan.ts';
+import { mayNeedDoor } from '../../plan/network.ts';
 import type { Policy, Variables } from '../../policy/policy.ts';
 import type { FlagValues } from '../flag-values.ts';
 import type { BundleSummary } from '../run-summary.ts';
@@ -151,7 +152,6 @@ export class RecordedRun {
 
   async #judge(record: RunRecord): Promise<Violation[]> {
     const { policy, variables } = this.#input;
-    const { mayNeedDoor } = await import('../../plan/network.ts');
     const namesOf = policy.net.some(mayNeedDoor)
       ? await (await import('./allowed-names.ts')).lookUpAllowedNames(policy, record.events)
       : undefined;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeForEachPerson } from '../../e2e/as-user.ts';
 import { type Place, usePlaces } from '../../e2e/place.ts';
-import { fixture, PYTHON } from '../../e2e/run-assay.ts';
+import { ASSAY, fixture, fixturePath, PYTHON, runBare } from '../../e2e/run-assay.ts';
 import { OTHER, runInWorld, WEB, type WorldOutcome, type WorldRun } from './world.ts';
 
 /** A machine without user namespaces, and one that lacks the network namespace alone. */
@@ -99,6 +99,20 @@ describeForEachPerson('a run without a network of its own', (person) => {
       'unspecified 127.0.0.1:80',
       'loopback EACCES',
     ]);
+  });
+
+  it('waits for a connection as the kernel does, and nobody else waits with it', async () => {
+    const place = makePlace();
+    const wait = [PYTHON, '-c', fixture('wait-for-port.py'), '@PORT@', '1'];
+    const named = ['@PORT@', '1'].flatMap((port) => ['--allow-net', `127.0.0.1:${port}`]);
+    const inside = [ASSAY, 'sandbox', '--quiet', '--layers=-net', ...named, '--', ...wait];
+    const run = async (command: string[]): Promise<string> => {
+      const full = [PYTHON, fixturePath('full-listener.py'), ...command];
+      return (await runBare({ place, command: full })).stdout;
+    };
+    const expected = await run(wait);
+    expect(expected).toContain('signal EINTR 0.6 s');
+    expect(await run(inside)).toBe(expected);
   });
 
   it.each([

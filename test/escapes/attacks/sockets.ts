@@ -170,3 +170,15 @@ export const NETWORK_ATTACKS: readonly Attack[] = [
     isSuccess: prints(/victim's fork seen/),
   }),
 ];
+
+/**
+ * The same where the network is the host's, and the broker connects to one place of it that the policy names. That the
+ * host's sockets can be listed there is announced.
+ */
+export const BROKERED_NETWORK_ATTACKS: readonly Attack[] = NETWORK_ATTACKS.filter(
+  ({ id }) => id !== 'net-proc-unix',
+).map((attack) => ({
+  ...attack,
+  control: attack.control.filter((layer) => layer !== 'net'),
+  flags: () => ['--layers=-net', '--allow-net', '192.0.2.1:9'],
+}));
