@@ -42,8 +42,15 @@ export function makePemKey(place: string, name: string): MadeKey {
 export function makeSshKey(place: string, name: string, ...args: readonly string[]): MadeKey {
   const file = join(place, name);
   const options = args.length > 0 ? args : ['-t', 'ed25519', '-N', ''];
-  runTool('ssh-keygen', '-q', '-C', `${name}@example`, '-f', file, ...options);
+  const line = ['ssh-keygen', '-q', '-C', `${name}@example`, '-f', file, ...options];
+  // It works for nobody whom the user database does not know; in a namespace of their own they are root.
+  if (isUserKnown()) runTool('env', ...line);
+  else runTool('unshare', '--map-root-user', ...line);
   return readBoth(file);
+}
+
+function isUserKnown(): boolean {
+  return spawnSync('getent', ['passwd', String(process.getuid?.())]).status === 0;
 }
 
 function readBoth(file: string): MadeKey {
