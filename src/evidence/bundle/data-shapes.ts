@@ -28,6 +28,19 @@ function hasShape(shape: Shape): (value: unknown) => boolean {
   return (value) => findShapeProblem(value, shape) === undefined;
 }
 
+/** Lines are judged by their type, and the run digest holds their `op` alone: one must follow from the other. */
+const OPS: Readonly<Record<string, (op: string) => boolean>> = {
+  [EVENT_TYPES.exec]: (op) => op === 'run',
+  [EVENT_TYPES.net]: (op) => op === 'connect' || op === 'bind',
+  [EVENT_TYPES.limit]: (op) => op === 'limit',
+  [EVENT_TYPES.folded]: (op) => op.startsWith('overflow '),
+};
+
+function lineOf(type: string): Shape {
+  const isOwn = OPS[type] ?? ((op) => !Object.values(OPS).some((isOther) => isOther(op)));
+  return { ...LINE, op: (value) => isString(value) && isOwn(value) };
+}
+
 const LAYER: Shape = { layer: isString, status: isString, reason: isString };
 const SURFACE: Shape = { status: isString, reasons: isArrayOf(isString) };
 
@@ -57,11 +70,15 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     component: isString,
     detail: optional(isString),
   },
-  [EVENT_TYPES.fs]: { ...LINE, backend: isString, system: optional((value) => value === true) },
-  [EVENT_TYPES.exec]: { ...LINE, op: (value) => value === 'run', argv0: isString },
-  [EVENT_TYPES.net]: LINE,
-  [EVENT_TYPES.limit]: LINE,
-  [EVENT_TYPES.folded]: LINE,
+  [EVENT_TYPES.fs]: {
+    ...lineOf(EVENT_TYPES.fs),
+    backend: isString,
+    system: optional((value) => value === true),
+  },
+  [EVENT_TYPES.exec]: { ...lineOf(EVENT_TYPES.exec), argv0: isString },
+  [EVENT_TYPES.net]: lineOf(EVENT_TYPES.net),
+  [EVENT_TYPES.limit]: lineOf(EVENT_TYPES.limit),
+  [EVENT_TYPES.folded]: lineOf(EVENT_TYPES.folded),
   [EVENT_TYPES.change]: { change: isString, path: isString },
   [EVENT_TYPES.coverage]: {
     surfaces: (value) => isRecord(value) && Object.values(value).every(hasShape(SURFACE)),

@@ -862,6 +862,11 @@ const EVENTS: readonly BadBundle[] = [
     make: changed(({ events }) => delete events[6].data.program),
   },
   {
+    name: 'a file that is said to be a connection',
+    code: 'ContractEventData',
+    make: changed(({ events }) => (events[6].data.op = 'connect')),
+  },
+  {
     name: 'a policy that is not the one of its digest',
     code: 'IntegrityIdentity',
     make: changed((contents) => {
