@@ -20,6 +20,8 @@ export interface LookOptions {
 type Guess = 'tls' | 'http' | 'other' | 'wait' | 'unsure' | 'breaks';
 
 const MAX_LINE = 16_384;
+/** Each that comes has all of them looked at again. */
+const MAX_BREAKS = 1024;
 /** Skipped by servers before a request, so they hide none here. */
 const BREAKS = /^[\r\n]*/;
 const METHOD =
@@ -83,7 +85,7 @@ function guessProtocol(bytes: Buffer, isStrict: boolean): Guess {
   if (first >= 0x80 && first < 0xc0 && isOneOf(third, 1) && isOneOf(fourth, 3))
     return fourth === undefined ? 'wait' : 'tls';
   const text = bytes.toString('latin1', 0, MAX_LINE).replace(BREAKS, '');
-  if (text === '') return bytes.length > MAX_LINE ? 'breaks' : isStrict ? 'wait' : 'unsure';
+  if (text === '') return bytes.length > MAX_BREAKS ? 'breaks' : isStrict ? 'wait' : 'unsure';
   if (HTTP2_PREFACE.test(text)) return isStrict ? 'http' : 'other';
   const end = text.indexOf('\n');
   const line = end < 0 ? text : text.slice(0, end);
