@@ -17,11 +17,11 @@ const SANDBOXED = [
   'test/artifacts/page/browser*.test.ts',
 ];
 
-/** Three files at a time, since much of it is waiting, after all others. */
+/** Four files at a time, since much of it is waiting, after all others. */
 const LATER = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  maxWorkers: 3,
+  maxWorkers: 4,
   sequence: { groupOrder: 1 },
 };
 
