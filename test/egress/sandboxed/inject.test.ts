@@ -122,13 +122,26 @@ describeForEachPerson('a header that is added outside', (person) => {
     }
   });
 
-  it('needs no mounts: programs that look at the variables trust the run all the same', async () => {
-    const { credentials, stderr } = await run('curl -sS https://api.example.org/', {
-      layers: '-mount',
-    });
-    expect(stderr).not.toContain('curl:');
-    expect(credentials).toEqual([[`${WEB}:443`, SECRET]]);
-  });
+  it.each(['-mount', '-nft', '-net', '-user,-mount,-pid,-net,-nft'])(
+    'reaches its host with fewer layers, for programs that look at the variables: %s',
+    async (layers) => {
+      const { credentials, stderr, stdout } = await run(
+        'env | grep -c "^API_TOKEN"; curl -sS https://api.example.org/',
+        { layers },
+      );
+      expect(stderr).not.toContain('curl:');
+      expect(stdout).toMatch(/^0\n/);
+      expect(credentials).toEqual([[`${WEB}:443`, SECRET]]);
+    },
+  );
+
+  it.each(['-pid', '-landlock,-pid', '-user,-mount,-pid,-net,-nft'])(
+    'is found in no process, however few layers hide those of others: %s',
+    async (layers) => {
+      const { stdout } = await run('/usr/bin/python3 search.py', { layers });
+      expect(stdout).toMatch(/found \[\] looked \[.*'environ'/);
+    },
+  );
 
   it('that cannot be had keeps the run from starting', async () => {
     const { stdout, stderr, code } = await run('echo started', { env: {} });
