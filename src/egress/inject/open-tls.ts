@@ -102,7 +102,7 @@ async function waitFor(socket: TLSSocket, { event, ms, side, onProblem }: Wait):
   await new Promise<void>((resolve, reject) => {
     const settle = (problem?: string): void => {
       clearTimeout(timer);
-      socket.off('error', onError).off('close', onClose).off(event, onDone);
+      socket.off('error', onError).off(event, onDone).off('end', onClose).off('close', onClose);
       // Later: this is called from within OpenSSL, and node does not bear it if sockets are destroyed meanwhile.
       if (problem === undefined) return void setImmediate(resolve);
       onProblem(problem);
@@ -113,7 +113,8 @@ async function waitFor(socket: TLSSocket, { event, ms, side, onProblem }: Wait):
     const onError = (error: Error): void => settle(`TLS with ${side} failed: ${describe(error)}`);
     const onClose = (): void => settle(`${side} broke off TLS`);
     const timer = setTimeout(() => settle(`${side} did not finish its TLS hello`), ms);
-    socket.on('error', onError).on('close', onClose).on(event, onDone);
+    // Either side may be closed apart, so an end alone closes nothing.
+    socket.on('error', onError).on(event, onDone).on('end', onClose).on('close', onClose);
   });
 }
 
