@@ -43,10 +43,12 @@ export function tieTogether(one: Duplex, other: Duplex): () => void {
 }
 
 /** With RST where the stream can, so that the other end sees that it was cut, and not that it was over. */
-export function reset(stream: Duplex & { resetAndDestroy?: () => unknown }): void {
+export function reset(stream: Duplex & { resetAndDestroy?: (() => unknown) | undefined }): void {
   if (stream.destroyed) return;
+  // While an end is on its way libuv refuses to reset, and node then never tells that the socket has closed.
+  const isEnding = stream.writableEnded && !stream.writableFinished;
   try {
-    if (stream.resetAndDestroy) stream.resetAndDestroy();
+    if (stream.resetAndDestroy && !isEnding) stream.resetAndDestroy();
     else stream.destroy();
   } catch {
     stream.destroy();

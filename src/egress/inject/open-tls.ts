@@ -22,6 +22,9 @@ const ALPN = ['http/1.1'];
  */
 export async function openTls(sides: TlsSides, options: OpenTlsOptions): Promise<PlainSides> {
   const { destination } = sides;
+  // Below TLS an end may be on its way without the socket's knowledge, and to reset it then would lose it; see reset().
+  for (const side of [sides.client, sides.upstream])
+    Object.assign(side, { resetAndDestroy: undefined });
   const [client, upstream] = await Promise.allSettled([
     acceptClient(sides, options),
     reachServer(sides, options),
