@@ -37,7 +37,7 @@ canary = ("can" + "ary-7711").encode()
 found, looked = [], set()
 for top in ["/proc", "/tmp", "/etc/ssl", "/run", os.environ["PWD"]]:
     for dir, dirs, files in os.walk(top):
-        if dir.count("/") > 4 or "/task" in dir: dirs.clear(); continue
+        if dir.count("/") - top.count("/") > 3 or "/task" in dir: dirs.clear(); continue
         for name in files:
             if name in ("kmsg", "kcore", "trace_pipe", "pagemap", "mem", "clear_refs"): continue
             try:
