@@ -295,7 +295,7 @@ const KEPT = linesOf(`
   npm ci --no-audit --no-fund
   npm install jsonwebtoken@9.0.2 passport keytar
   npm install left-pad@npm:right-pad@1.0.0
-  npm install https://registry.npmjs.org/keyv/-/keyv-4.5.4.tgz
+  npm install https://packages.example.org/keyv/-/keyv-4.5.4.tgz
   npm run build:token
   npm run auth:login
   npm run test -- --testNamePattern='token expiry'
