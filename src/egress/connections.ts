@@ -43,7 +43,8 @@ export class Connections {
   readonly #log: EgressLog;
   readonly #dialer: Dialer;
   readonly #now: () => number;
-  readonly #live = new Set<Connection>();
+  /** With what tells the log of its end, once. */
+  readonly #live = new Map<Connection, () => void>();
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(options: {
@@ -70,15 +71,16 @@ export class Connections {
       return { errno: dialled.errno, verdict };
     }
     const connection = new Connection(asked, dialled);
-    this.#live.add(connection);
-    this.#sweep ??= setInterval(() => this.#keepAlive(), KEEP_ALIVE_MS).unref();
-    connection.upstream.once('close', () => {
-      this.#live.delete(connection);
+    const end = (): void => {
+      if (!this.#live.delete(connection)) return;
       const { address, note, upstream } = connection;
       const { bytesWritten: sent, bytesRead: received } = upstream;
       const counts = { sent, received, address, note };
       this.#tell(asked, { ...counts, verdict: dialled.verdict, outcome: 'ok', startedMs });
-    });
+    };
+    this.#live.set(connection, end);
+    this.#sweep ??= setInterval(() => this.#keepAlive(), KEEP_ALIVE_MS).unref();
+    connection.upstream.once('close', end);
     return connection;
   }
 
@@ -89,7 +91,7 @@ export class Connections {
 
   /** Whether everything that programs have sent was handed on, and that it was all. */
   get isFlushed(): boolean {
-    for (const { upstream } of this.#live)
+    for (const { upstream } of this.#live.keys())
       if (!upstream.writableFinished && !upstream.destroyed) return false;
     return true;
   }
@@ -97,7 +99,7 @@ export class Connections {
   /** What was handed on so far in connections that are open; undefined while it is certain that there is more. */
   countSent(): number | undefined {
     let sent = this.#dialer.isDialling ? undefined : 0;
-    for (const { upstream } of this.#live)
+    for (const { upstream } of this.#live.keys())
       sent =
         sent === undefined || upstream.writableLength > 0
           ? undefined
@@ -108,13 +110,15 @@ export class Connections {
   /** Ends them all, and resolves when that was told of each. */
   async close(): Promise<void> {
     clearInterval(this.#sweep);
-    for (const { asked, upstream } of this.#live) {
+    for (const { asked, upstream } of this.#live.keys()) {
       reset(asked.client);
       // A reset would take back what the kernel has not sent yet.
       if (upstream.writableLength === 0) upstream.destroy();
       else reset(upstream);
     }
-    while (this.#live.size > 0) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    // A socket that does not say that it is closed must not keep the run from its end.
+    for (const end of this.#live.values()) end();
   }
 
   /**
@@ -122,13 +126,13 @@ export class Connections {
    * and nothing for the many that are short.
    */
   #keepAlive(): void {
-    for (const { asked, upstream } of this.#live)
+    for (const { asked, upstream } of this.#live.keys())
       for (const side of [asked.client, upstream])
         if (side instanceof Socket) side.setKeepAlive(true, KEEP_ALIVE_MS);
   }
 
   #judgeAgain(): void {
-    for (const connection of this.#live) {
+    for (const connection of this.#live.keys()) {
       const { address, asked } = connection;
       const verdict = this.#rules.decideAddress(asked.destination, address);
       if (!verdict.isAllowed) connection.cut('cut: no rule allows it any more');

@@ -3,6 +3,7 @@ import type { Socket as UdpSocket } from 'node:dgram';
 import type { Duplex } from 'node:stream';
 import type { ConnectAnswer, ConnectJudge, DoorService, ServeDoors } from '../egress/doors.ts';
 import { within } from './door-keeper.ts';
+import { noteProblem } from './door-problem.ts';
 import { Gate } from './gate.ts';
 import { type BrokerMessage, BrokerReader, writeAnswer, writeForget } from './judge-messages.ts';
 import { type SpawnedHelper, type SpawnRequest, toSpawned } from './spawn-helper.ts';
@@ -60,7 +61,7 @@ export class BrokeredKeeper {
       await within(CLOSING_MS, this.#closeService());
     } catch (error) {
       this.#closeDoors();
-      this.#note(error);
+      noteProblem(this.problems, error);
     }
     this.#channel.destroy();
     process.off('uncaughtException', this.#onCrash);
@@ -130,14 +131,8 @@ export class BrokeredKeeper {
   }
 
   #fail(error: unknown): void {
-    this.#note(error);
+    noteProblem(this.problems, error);
     this.#closeDoors();
-  }
-
-  #note(error: unknown): void {
-    const why = error instanceof Error ? error.message : String(error);
-    if (this.problems.length < 10)
-      this.problems.push(`the doors to the network broke down: ${why}`);
   }
 
   /** What the broker may still remember ends with it. */

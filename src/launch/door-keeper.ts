@@ -3,6 +3,7 @@ import type { Server, Socket } from 'node:net';
 import type { Doors, DoorService, ServeDoors } from '../egress/doors.ts';
 import type { LaunchPlan } from '../plan/plan.ts';
 import type { DoorHandle } from './door-channel.ts';
+import { noteProblem } from './door-problem.ts';
 import { BACKLOG, DoorWatch } from './door-watch.ts';
 
 export const DOOR_NAMES = ['proxy', 'dns', 'dnsTcp', 'transparent', 'transparent6'] as const;
@@ -86,7 +87,7 @@ export class DoorKeeper {
       await within(CLOSING_MS, Promise.resolve(this.#service?.close()));
     } catch (error) {
       this.#closeDoors();
-      this.#note(error);
+      noteProblem(this.problems, error);
     }
     process.off('uncaughtException', this.#onCrash);
     process.off('unhandledRejection', this.#onCrash);
@@ -179,14 +180,8 @@ export class DoorKeeper {
   }
 
   #fail(error: unknown): void {
-    this.#note(error);
+    noteProblem(this.problems, error);
     this.#closeDoors();
-  }
-
-  #note(error: unknown): void {
-    const why = error instanceof Error ? error.message : String(error);
-    if (this.problems.length < 10)
-      this.problems.push(`the doors to the network broke down: ${why}`);
   }
 
   #closeDoors(): void {
