@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { makeConnectJudge } from './connect-judge.ts';
 import { serveDns } from './dns/serve-dns.ts';
 import type { Doors, DoorService } from './doors.ts';
+import { waitUntilSent } from './drain.ts';
 import type { EgressLog, NameTable } from './egress.ts';
 import type { Interceptor } from './interceptor.ts';
 import type { Resolver } from './resolver.ts';
@@ -21,26 +21,17 @@ export interface EgressInput {
   readonly now: () => number;
 }
 
-const DRAIN_STEP_MS = 2;
-/** A server that the program was still waiting for when it ended need not be waited for. */
-const QUIET_STEPS = 10;
-
 /** Everything behind the doors of one run. Owns what it is given. */
 export function serveEgress(doors: Doors, input: EgressInput): DoorService {
   const dns = serveDns(doors, input);
   const connections = serveDoors(doors, input);
+  const draining = {
+    isIdle: () => dns.isIdle() && connections.isIdle(),
+    countSent: () => (dns.isIdle() ? connections.countSent() : undefined),
+  };
   let isClosed = false;
   return {
-    drain: async () => {
-      let last: number | undefined;
-      for (let quiet = 0; quiet < QUIET_STEPS && !isClosed;) {
-        if (dns.isIdle() && connections.isIdle()) return;
-        const sent = dns.isIdle() ? connections.countSent() : undefined;
-        quiet = sent !== undefined && sent === last ? quiet + 1 : 0;
-        last = sent;
-        await pause(DRAIN_STEP_MS);
-      }
-    },
+    drain: async () => waitUntilSent(draining, () => isClosed),
     judge: makeConnectJudge(input),
     close: async () => {
       isClosed = true;
