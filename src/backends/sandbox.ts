@@ -12,6 +12,11 @@ export interface Sandbox extends AsyncDisposable {
   /** Starts one program and hands out its events while it runs. */
   spawn(argv: readonly string[], options?: ExecOptions): Promise<SandboxProcess>;
   readonly fs: SandboxFs;
+  /**
+   * Puts code where programs inside can read it and not change it, outside of `/workspace`, and returns its path
+   * inside. The same name replaces what was there. A backend without such a place has no such method.
+   */
+  putCode?(name: string, code: Uint8Array): Promise<string>;
   /** What differs in `/workspace` from how the sandbox was made. */
   changes(): Promise<readonly FileChange[]>;
   /** Ends everything inside at once. Calls that are under way end as `aborted`. */
