@@ -82,6 +82,7 @@ function serveOurs(upstreamPort: number): { proxy: Server; transparent: Server }
       resolver: {
         lookup: async () => await Promise.resolve({ kind: 'found', addresses: ['127.0.0.1'] }),
         doubt: () => undefined,
+        prepare: async () => undefined,
       },
       log: { question: () => undefined, connection: () => undefined },
     },

@@ -31,7 +31,7 @@ struct question {
 };
 
 enum { ANSWER = 1, FORGET = 2 };
-enum { MAY_KEEP = 1, IS_DOOR = 2 };
+enum { MAY_KEEP = 1, IS_DOOR = 2, MAY_BE_OWN = 4 };
 struct verdict {
   uint32_t kind, id;
   int32_t error;
@@ -281,6 +281,20 @@ static void announce(const struct request *r, int sock, const struct verdict *do
   send_question(&came, is_in_own_thread());
 }
 
+/* Does it lead to this machine itself? A datagram socket is sent nowhere by connecting it, and has then the address that
+   packets would come from: that of the other end, only where both are here. */
+static bool leads_home(const union address *to, socklen_t len) {
+  union address own = {0};
+  socklen_t own_len = sizeof own;
+  int sock = socket(to->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (sock < 0) return true; /* not known */
+  bool is_routed = !connect(sock, &to->any, len) && !getsockname(sock, &own.any, &own_len);
+  close(sock);
+  if (!is_routed) return false;
+  return to->any.sa_family == AF_INET ? own.in.sin_addr.s_addr == to->in.sin_addr.s_addr
+                                      : !memcmp(&own.in6.sin6_addr, &to->in6.sin6_addr, sizeof own.in6.sin6_addr);
+}
+
 static bool is_begun(int sock) {
   struct tcp_info info = {0};
   socklen_t len = sizeof info;
@@ -310,6 +324,10 @@ int connect_judged(const struct request *r, int sock, int domain, const union ad
   if (verdict.error) return -verdict.error;
   socklen_t to_len = write_address(domain, &verdict, asked, &to);
   if (!to_len) return -ENETUNREACH;
+  if (!(verdict.flags & (IS_DOOR | MAY_BE_OWN)) && leads_home(&to, to_len)) {
+    refuse_address(r, "connect", described, NO_RULE);
+    return -EACCES;
+  }
   error = dial(sock, &to, to_len);
   if (error == -EALREADY && r->attempt->is_begun) error = -EINPROGRESS; /* to the program it is the first time */
   r->attempt->is_begun = error == ELSEWHERE;

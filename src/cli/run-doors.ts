@@ -8,6 +8,7 @@ import { RefusalTally } from '../egress/refusal-tally.ts';
 import { makeResolver } from '../egress/resolver.ts';
 import { makeEgressRules } from '../egress/rules.ts';
 import { serveEgress } from '../egress/serve-egress.ts';
+import { HostSurroundings } from '../egress/surroundings.ts';
 import { SYSTEM_CLOCK } from '../egress/system-clock.ts';
 import type { Policy } from '../policy/policy.ts';
 
@@ -36,8 +37,9 @@ export async function openRunDoors({
   const names = new FakeAddresses();
   const log = new RefusalTally(await openLog?.(names));
   const serve: ServeDoors = (doors) => {
-    const rules = makeEgressRules({ policy, clock: SYSTEM_CLOCK });
-    const resolver = makeResolver({ rules, outside: makeOutsideLookup() });
+    const surroundings = new HostSurroundings();
+    const rules = makeEgressRules({ policy, clock: SYSTEM_CLOCK, surroundings });
+    const resolver = makeResolver({ rules, outside: makeOutsideLookup(), surroundings });
     const ownNames = [hostname().toLowerCase()];
     const interceptor = opening && new opening.RunInterceptor(rules, injection);
     const now = (): number => Date.now();

@@ -15,7 +15,7 @@ import { judgeAddresses, type Resolver } from './resolver.ts';
 export interface JudgeInput {
   readonly rules: EgressRules;
   readonly names: NameTable;
-  readonly resolver: Pick<Resolver, 'lookup'>;
+  readonly resolver: Pick<Resolver, 'lookup' | 'prepare'>;
   readonly log: Pick<EgressLog, 'connection'>;
   /** As it stands in the facts. */
   readonly now: () => number;
@@ -70,6 +70,7 @@ class Judge implements ConnectJudge {
     if (name !== undefined) return await this.#judgeName(request, name);
     const destination: Destination = { protocol: 'tcp', address, port };
     if (NAMES && isInRange(NAMES, parsed)) return this.#refuse(request, destination, NO_NAME);
+    await this.#input.resolver.prepare(address);
     const verdict = this.#input.rules.decideAddress(destination, address);
     // The host's own resolver, which programs know of where its file cannot be replaced.
     if (!verdict.isAllowed && port === DNS_PORT) return { kind: 'door', door: 'dns' };
@@ -112,8 +113,10 @@ class Judge implements ConnectJudge {
     const key = toKey(request);
     if (this.#kept.size >= MAX_KEPT && !this.#kept.has(key)) this.#kept.clear();
     this.#kept.set(key, fact);
+    const { rules } = this.#input;
+    const mayBeOwn = rules.decideAddress(destination, address, { isOwn: true }).isAllowed;
     const endpoint = toEndpoint(destination);
-    return { kind: 'dial', address, port: request.port, endpoint, canKeep: true };
+    return { kind: 'dial', address, port: request.port, endpoint, canKeep: true, mayBeOwn };
   }
 
   #refuse(request: ConnectRequest, destination: Destination, verdict: Verdict): ConnectAnswer {

@@ -19,12 +19,17 @@ export class Connection {
   readonly asked: Asked;
   readonly upstream: Socket;
   readonly address: string;
+  readonly isOwn: boolean;
   note: string | undefined;
 
-  constructor(asked: Asked, { socket, address }: { socket: Socket; address: string }) {
+  constructor(
+    asked: Asked,
+    { socket, address, isOwn }: { socket: Socket; address: string; isOwn: boolean },
+  ) {
     this.asked = asked;
     this.upstream = socket;
     this.address = address;
+    this.isOwn = isOwn;
   }
 
   /** Breaks off both sides. */
@@ -133,8 +138,8 @@ export class Connections {
 
   #judgeAgain(): void {
     for (const connection of this.#live.keys()) {
-      const { address, asked } = connection;
-      const verdict = this.#rules.decideAddress(asked.destination, address);
+      const { address, asked, isOwn } = connection;
+      const verdict = this.#rules.decideAddress(asked.destination, address, { isOwn });
       if (!verdict.isAllowed) connection.cut('cut: no rule allows it any more');
     }
   }

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Destination, EgressRules, Verdict } from './egress.ts';
 import { judgeAddresses, type Resolver } from './resolver.ts';
 
-export type DialResolver = Pick<Resolver, 'lookup' | 'doubt'>;
+export type DialResolver = Pick<Resolver, 'lookup' | 'doubt' | 'prepare'>;
 
 export interface DialLimits {
   /** Of the whole: looking up and every attempt. */
@@ -20,7 +20,13 @@ export const DIAL_LIMITS: DialLimits = {
 };
 
 export type Dialled =
-  | { readonly socket: Socket; readonly address: string; readonly verdict: Verdict }
+  | {
+      readonly socket: Socket;
+      readonly address: string;
+      readonly verdict: Verdict;
+      /** The kernel says that it is the host itself. */
+      readonly isOwn: boolean;
+    }
   | { readonly refusal: Verdict }
   | { readonly errno: string };
 
@@ -64,7 +70,10 @@ export class Dialer {
     { name, address }: Destination,
     end: DialEnd,
   ): Promise<{ readonly addresses: readonly string[] } | Exclude<Dialled, { socket: Socket }>> {
-    if (name === undefined) return { addresses: address === undefined ? [] : [address] };
+    if (name === undefined) {
+      if (address?.includes(':')) await end.race(this.#resolver.prepare(address));
+      return { addresses: address === undefined ? [] : [address] };
+    }
     const found = await end.race(this.#resolver.lookup(name));
     if (typeof found === 'string') return { errno: found };
     if (found.kind === 'found') return found;
@@ -90,9 +99,11 @@ export class Dialer {
       if (destination.name !== undefined) this.#resolver.doubt(destination.name);
       return { errno: won };
     }
-    // The rules may have changed meanwhile.
-    const verdict = this.#rules.decideAddress(destination, won.address);
-    if (verdict.isAllowed) return { ...won, verdict };
+    // The rules may have changed meanwhile; and only now does the kernel tell for certain whether that was the host
+    // itself, which then has the same address at both ends.
+    const isOwn = won.socket.localAddress === won.socket.remoteAddress;
+    const verdict = this.#rules.decideAddress(destination, won.address, { isOwn });
+    if (verdict.isAllowed) return { ...won, verdict, isOwn };
     won.socket.destroy();
     return { refusal: verdict };
   }

@@ -31,6 +31,8 @@ export type ConnectAnswer =
       /** By which the record calls it. */
       readonly endpoint: string;
       readonly canKeep: boolean;
+      /** The address may be one of this machine's own; the broker asks the kernel otherwise. */
+      readonly mayBeOwn: boolean;
     }
   | { readonly kind: 'door'; readonly door: 'proxy' | 'dns' }
   | { readonly kind: 'refused'; readonly errno: string; readonly endpoint?: string | undefined };

@@ -40,9 +40,13 @@ export interface EgressRules {
   decide(destination: Destination): Verdict;
   /**
    * Whether an address that an allowed name has resolved to may be dialled: loopback, private, link-local and metadata
-   * addresses only where a rule names them.
+   * addresses, and those of the host itself, only where a rule names them. `isOwn`: the kernel has said that it is one.
    */
-  decideAddress(destination: Destination, address: string): Verdict;
+  decideAddress(
+    destination: Destination,
+    address: string,
+    options?: { readonly isOwn?: boolean },
+  ): Verdict;
   /** What an HTTP request to an allowed destination may be, where it is visible. */
   decideRequest(
     destination: Destination,

@@ -2,6 +2,8 @@ import { promises as dns } from 'node:dns';
 import { HostsFile } from './hosts-file.ts';
 import type { OutsideLookup } from './resolver.ts';
 
+/** RFC 7050: it has no IPv6 address but where a network makes one up for it. */
+const IPV4_ONLY = 'ipv4only.arpa';
 const TIMEOUT_MS = 5000;
 const TRY_MS = 1500;
 const TRIES = 2;
@@ -26,6 +28,14 @@ class HostLookup implements OutsideLookup {
     return await this.#within(isLocalName(name) ? askHost(name) : this.#askServers(name));
   }
 
+  async findTranslation(): Promise<readonly string[]> {
+    const asked = this.#openResolver().resolve6(IPV4_ONLY);
+    return await this.#within(asked).catch((error: unknown) => {
+      if (isMissing(error)) return []; // nothing is translated here
+      throw error;
+    });
+  }
+
   close(): void {
     this.#resolver?.cancel();
     for (const timer of this.#timers) clearTimeout(timer);
@@ -34,7 +44,7 @@ class HostLookup implements OutsideLookup {
 
   /** Both families at once; IPv4 first, which is the more likely to work. */
   async #askServers(name: string): Promise<string[]> {
-    const resolver = (this.#resolver ??= new dns.Resolver({ timeout: TRY_MS, tries: TRIES }));
+    const resolver = this.#openResolver();
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     const [first, second] = answers;
@@ -43,6 +53,10 @@ class HostLookup implements OutsideLookup {
     for (const answer of [first, second])
       if (answer.status === 'rejected' && !isMissing(answer.reason)) throw answer.reason;
     throw Object.assign(new Error(`${name} has no address`), { code: 'ENOTFOUND' });
+  }
+
+  #openResolver(): dns.Resolver {
+    return (this.#resolver ??= new dns.Resolver({ timeout: TRY_MS, tries: TRIES }));
   }
 
   async #within<T>(asked: Promise<T>): Promise<T> {

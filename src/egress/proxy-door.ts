@@ -10,6 +10,7 @@ import { reset } from './relay.ts';
 import { makeResolver, type OutsideLookup } from './resolver.ts';
 import { type LiveRules, makeEgressRules, type RuleClock } from './rules.ts';
 import { serveDoors } from './serve-doors.ts';
+import { HostSurroundings } from './surroundings.ts';
 import { SYSTEM_CLOCK } from './system-clock.ts';
 
 export interface ProxyDoorInput {
@@ -48,8 +49,10 @@ const NO_NAMES: NameTable = { addressOf: () => undefined, nameOf: () => undefine
  */
 export function serveProxyDoor(server: Server, input: ProxyDoorInput): ProxyDoor {
   const { policy, onConnection, isWelcome = () => true, makeInterceptor, limits } = input;
-  const rules = makeEgressRules({ policy, clock: input.clock ?? SYSTEM_CLOCK });
-  const resolver = makeResolver({ rules, outside: input.outside ?? makeOutsideLookup() });
+  const surroundings = new HostSurroundings();
+  const rules = makeEgressRules({ policy, clock: input.clock ?? SYSTEM_CLOCK, surroundings });
+  const outside = input.outside ?? makeOutsideLookup();
+  const resolver = makeResolver({ rules, outside, surroundings });
   const prepare = (client: Socket): void => {
     // Each side may close by itself, and nothing is delayed, however the server was made.
     client.allowHalfOpen = true;

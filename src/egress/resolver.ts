@@ -1,6 +1,7 @@
 import { formatIp, parseIp } from '../policy/ip-address.ts';
 import type { Destination, EgressRules, Verdict } from './egress.ts';
 import { NameBudget, type NameLimits } from './name-budget.ts';
+import type { HostSurroundings } from './surroundings.ts';
 
 /** What became of asking for a name. */
 export type Resolution =
@@ -20,6 +21,8 @@ export type Resolution =
 export interface Resolver {
   /** Takes a name that parseHost() gave. Never throws. */
   lookup(name: string): Promise<Resolution>;
+  /** To be awaited before an address that is no name's is judged: of IPv6 it has to be known what it leads to. */
+  prepare(address: string): Promise<void>;
   /** None of its addresses could be reached: they may have moved, so the next lookup asks again. */
   doubt(name: string): void;
   close(): void;
@@ -28,12 +31,16 @@ export interface Resolver {
 /** Asks outside. Throws with a code; ENOTFOUND and ENODATA mean that there is no such name. */
 export interface OutsideLookup {
   lookup(name: string): Promise<readonly string[]>;
+  /** The IPv6 addresses that this network gives to a name which has IPv4 only; throws when nobody answers. */
+  findTranslation?(): Promise<readonly string[]>;
   close(): void;
 }
 
 export interface ResolverInput {
   readonly rules: Pick<EgressRules, 'decideName'>;
   readonly outside: OutsideLookup;
+  /** Told what the network translates, before the first address of IPv6 is handed out. */
+  readonly surroundings?: Pick<HostSurroundings, 'learnNat64'> | undefined;
   readonly limits?: Partial<NameLimits> | undefined;
   /** In milliseconds, never going back. */
   readonly now?: (() => number) | undefined;
@@ -81,11 +88,14 @@ class CachedResolver implements Resolver {
   readonly #now: () => number;
   /** As many as the budget lets in. */
   readonly #entries = new Map<string, Entry>();
+  readonly #surroundings: ResolverInput['surroundings'];
+  #learning: Promise<boolean> | undefined;
   #isClosed = false;
 
-  constructor({ rules, outside, limits, now }: ResolverInput) {
+  constructor({ rules, outside, surroundings, limits, now }: ResolverInput) {
     this.#rules = rules;
     this.#outside = outside;
+    this.#surroundings = surroundings;
     this.#budget = new NameBudget(limits);
     this.#now = now ?? (() => performance.now());
   }
@@ -116,6 +126,10 @@ class CachedResolver implements Resolver {
     return resolution;
   }
 
+  async prepare(address: string): Promise<void> {
+    if (address.includes(':')) await this.#learn();
+  }
+
   doubt(name: string): void {
     const entry = this.#entries.get(name);
     if (entry?.untilMs === Infinity) entry.untilMs = entry.sinceMs + DOUBT_MS;
@@ -126,10 +140,32 @@ class CachedResolver implements Resolver {
     this.#outside.close();
   }
 
+  /**
+   * What the translators of this network make of IPv6 is asked of the network itself (RFC 7050), once, when it first
+   * matters: behind such an address can be one that no name may lead to. False when nobody answers; then it is asked again.
+   */
+  async #learn(): Promise<boolean> {
+    if (!this.#surroundings) return true;
+    this.#learning ??= this.#outside.findTranslation?.().then(
+      (found) => {
+        this.#surroundings?.learnNat64(found);
+        return true;
+      },
+      () => {
+        this.#learning = undefined;
+        return false;
+      },
+    );
+    return (await this.#learning) ?? true;
+  }
+
   async #ask(name: string): Promise<Resolution> {
     try {
       const found = await this.#outside.lookup(name);
-      const addresses = [...new Set(found.flatMap(canonicalise))].slice(0, MAX_ADDRESSES);
+      const all = [...new Set(found.flatMap(canonicalise))].slice(0, MAX_ADDRESSES);
+      const isKnown = all.every(isIpv4) || (await this.#learn());
+      const addresses = isKnown ? all : all.filter(isIpv4);
+      if (!isKnown && addresses.length === 0) return { kind: 'failed', code: 'ETIMEOUT' };
       return addresses.length > 0 ? { kind: 'found', addresses } : { kind: 'missing' };
     } catch (error) {
       const code = (error as { code?: unknown } | null)?.code;
@@ -137,6 +173,10 @@ class CachedResolver implements Resolver {
       return { kind: 'failed', code: typeof code === 'string' ? code : 'ESERVFAIL' };
     }
   }
+}
+
+function isIpv4(address: string): boolean {
+  return !address.includes(':');
 }
 
 function canonicalise(text: string): string[] {

@@ -1,7 +1,12 @@
 import { type Host, parseHost } from '../policy/host.ts';
-import { parseIp } from '../policy/ip-address.ts';
+import { type IpAddress, parseIp } from '../policy/ip-address.ts';
 import { type Judgement, judgeAddress, judgeHost, judgeName } from '../policy/net-judge.ts';
-import { type CompiledRule, compileNetRule, type NetRules } from '../policy/net-rules.ts';
+import {
+  type CompiledRule,
+  compileNetRule,
+  type NetRules,
+  type Surroundings,
+} from '../policy/net-rules.ts';
 import { formatEntry, matchesTarget } from '../policy/net-target.ts';
 import type { InjectRule, NetRule, Policy } from '../policy/policy.ts';
 import { listSpecialRanges } from '../policy/special-ranges.ts';
@@ -31,13 +36,14 @@ export interface LiveRules extends EgressRules {
 export interface RulesInput {
   readonly policy: Pick<Policy, 'net' | 'inject'>;
   readonly clock: RuleClock;
+  readonly surroundings?: Surroundings | undefined;
 }
 
 /** setTimeout() takes no longer delay; a later expiry is looked at again then. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-export function makeEgressRules({ policy, clock }: RulesInput): LiveRules {
-  return new RuleSet(policy, clock);
+export function makeEgressRules(input: RulesInput): LiveRules {
+  return new RuleSet(input);
 }
 
 class RuleSet implements LiveRules {
@@ -45,12 +51,14 @@ class RuleSet implements LiveRules {
   #compiled: NetRules;
   readonly #inject: readonly { rule: InjectRule; compiled: CompiledRule }[];
   readonly #clock: RuleClock;
+  readonly #surroundings: Surroundings | undefined;
   readonly #special = listSpecialRanges();
   readonly #listeners: (() => void)[] = [];
   #cancel: (() => void) | undefined;
 
-  constructor({ net, inject }: Pick<Policy, 'net' | 'inject'>, clock: RuleClock) {
+  constructor({ policy: { net, inject }, clock, surroundings }: RulesInput) {
     this.#clock = clock;
+    this.#surroundings = surroundings;
     this.#net = net;
     this.#compiled = this.#compile();
     this.#inject = inject.map((rule) => ({
@@ -74,14 +82,19 @@ class RuleSet implements LiveRules {
     return this.#toVerdict(judgeHost(this.#live(), host, port), port);
   }
 
-  decideAddress(destination: Destination, address: string): Verdict {
+  decideAddress(
+    destination: Destination,
+    address: string,
+    options: { readonly isOwn?: boolean } = {},
+  ): Verdict {
     const decided = this.decide(destination);
     if (!decided.isAllowed) return decided;
     const dialled = parseIp(address);
     if (!dialled) return REFUSED;
     const { name, port } = destination;
     const isResolved = name !== undefined;
-    const judged = judgeAddress(this.#live(), { address: dialled, port, isResolved });
+    const live = options.isOwn === true ? knowAsOwn(this.#live(), dialled) : this.#live();
+    const judged = judgeAddress(live, { address: dialled, port, isResolved });
     if (!judged.isAllowed) return this.#toVerdict(judged, port);
     return isResolved ? decided : this.#toVerdict(judged, port);
   }
@@ -160,7 +173,7 @@ class RuleSet implements LiveRules {
     const isDoor = ({ rule, isOwnLoopback }: CompiledRule): boolean =>
       rule.effect === 'deny' || !isOwnLoopback;
     const rules = this.#net.map(compileNetRule).filter(isDoor);
-    return { rules, special: this.#special };
+    return { rules, special: this.#special, surroundings: this.#surroundings };
   }
 
   #replace(net: readonly NetRule[]): void {
@@ -192,6 +205,12 @@ class RuleSet implements LiveRules {
 
 const REFUSED: Verdict = { isAllowed: false, rule: null, reason: 'it is not the name of a host' };
 const NOT_CARRIED: Verdict = { isAllowed: false, rule: null, reason: 'UDP is not let out' };
+
+/** The rules, where it has turned out that this address is one of the machine's own. */
+function knowAsOwn(rules: NetRules, { bits, value }: IpAddress): NetRules {
+  const isOwn = (one: IpAddress): boolean => one.bits === bits && one.value === value;
+  return { ...rules, surroundings: { nat64: rules.surroundings?.nat64 ?? [], isOwn } };
+}
 
 function isExpired({ expiresAtMs }: NetRule, now: number): boolean {
   return expiresAtMs !== undefined && expiresAtMs <= now;

@@ -25,6 +25,7 @@ const IS_KEPT = 1;
 const IS_AGAIN = 2;
 const MAY_KEEP = 1;
 const IS_DOOR = 2;
+const MAY_BE_OWN = 4;
 
 /** Messages out of a stream that may cut them anywhere. */
 export class BrokerReader {
@@ -80,7 +81,8 @@ export function writeAnswer({ id, answer, doorPorts }: AnswerInput): Buffer {
     bytes.writeUInt32LE(MAY_KEEP | IS_DOOR, 12);
     writePlace(bytes, DOOR_ADDRESS, doorPorts[answer.door]);
   } else {
-    bytes.writeUInt32LE(answer.canKeep ? MAY_KEEP : 0, 12);
+    const flags = (answer.canKeep ? MAY_KEEP : 0) | (answer.mayBeOwn ? MAY_BE_OWN : 0);
+    bytes.writeUInt32LE(flags, 12);
     writePlace(bytes, answer.address, answer.port);
   }
   const endpoint = answer.kind === 'door' ? DOOR_NAMES[answer.door] : (answer.endpoint ?? '');

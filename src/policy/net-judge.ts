@@ -8,13 +8,8 @@ import {
   matchesPort,
   type NetTarget,
 } from './net-target.ts';
-import {
-  findEmbedded,
-  findSpecial,
-  isWellKnownNat64,
-  namesSpecial,
-  type SpecialKind,
-} from './special-ranges.ts';
+import { isWellKnownNat64, translate } from './nat64.ts';
+import { findEmbedded, findSpecial, namesSpecial, type SpecialKind } from './special-ranges.ts';
 
 export interface Judgement {
   readonly isAllowed: boolean;
@@ -48,13 +43,17 @@ export function judgeName({ rules }: NetRules, name: string, port: number | unde
 }
 
 export function judgeAddress(
-  { rules, special: ranges }: NetRules,
+  compiled: NetRules,
   { address, port, isResolved }: AddressQuestion,
 ): Judgement {
+  const { rules, surroundings } = compiled;
   const matches = (one: IpAddress) => (target: NetTarget) =>
     matchesAddress(target, one) && matchesPort(target, port);
   const host = { address: formatIp(address) };
-  const faces = [address, ...findEmbedded(address)];
+  const behind = translate(surroundings?.nat64 ?? [], address);
+  const faces = [address, ...(behind.length > 0 ? behind : findEmbedded(address))];
+  // Such an address is what is behind it.
+  const isTranslated = isResolved && (behind.length > 0 || isWellKnownNat64(address));
   for (const face of faces) {
     const denied = findDeny(rules, matches(face), port);
     if (denied)
@@ -71,8 +70,8 @@ export function judgeAddress(
   );
   if (whole) return { isAllowed: true, by: whole };
   const judged = faces
-    .filter((face) => !(isResolved && face === address && isWellKnownNat64(face)))
-    .map((face) => judgeSpecial({ rules, special: ranges }, { face, address, port }));
+    .filter((face) => !(isTranslated && face === address))
+    .map((face) => judgeSpecial(compiled, { face, address, port }));
   const refused = judged.filter((one) => !one.isAllowed);
   const last = refused.at(-1);
   if (!last) {
@@ -85,16 +84,21 @@ export function judgeAddress(
   return refused.length > 1 || isInside ? { ...last, wanted: undefined } : last;
 }
 
-/** Addresses that are not of the internet are open only where a rule means them: itself, its range or its set. */
+/**
+ * Addresses that are not of the internet are open only where a rule means them: itself, its range or its set. One of the
+ * machine's own, whatever else it is, leads to the services of the host, so nothing but itself means it.
+ */
 function judgeSpecial(
-  { rules, special: ranges }: NetRules,
+  { rules, special: ranges, surroundings }: NetRules,
   asked: { face: IpAddress; address: IpAddress; port: number | undefined },
 ): Judgement {
   const { face, address, port } = asked;
   const special = findSpecial(ranges, face);
-  if (!special) return { isAllowed: true };
-  const reason = `${describeFace(address, face)} is ${KINDS[special.kind]}`;
-  if (NEVER.has(special.kind)) return { isAllowed: false, reason };
+  const isOwn = special?.kind !== 'loopback' && surroundings?.isOwn(face) === true;
+  if (!special && !isOwn) return { isAllowed: true };
+  const what = isOwn || !special ? 'an address of this host' : KINDS[special.kind];
+  const reason = `${describeFace(address, face)} is ${what}`;
+  if (special && NEVER.has(special.kind)) return { isAllowed: false, reason };
   const naming = rules.find(
     ({ rule, targets, isOwnLoopback }) =>
       rule.effect === 'allow' &&
@@ -104,7 +108,9 @@ function judgeSpecial(
           target.kind === 'ip' &&
           matchesPort(target, port) &&
           isInRange(target.range, face) &&
-          namesSpecial(target.range, special),
+          (isOwn || !special
+            ? target.range.prefix === target.range.bits
+            : namesSpecial(target.range, special)),
       ),
   );
   return naming

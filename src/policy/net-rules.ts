@@ -1,4 +1,4 @@
-import { parseRange } from './ip-address.ts';
+import { type IpAddress, type IpRange, parseRange } from './ip-address.ts';
 import { findNamedHosts, isAddressSet } from './net-sets.ts';
 import { type NetTarget, parseNetTarget, type PortRange } from './net-target.ts';
 import type { NetRule } from './policy.ts';
@@ -13,10 +13,20 @@ export interface CompiledRule {
   readonly isOwnLoopback: boolean;
 }
 
+/** Where the machine stands in its network, which no policy says. */
+export interface Surroundings {
+  /** Whether packets to this address end at the machine itself. Its loopback is another matter. */
+  isOwn(address: IpAddress): boolean;
+  /** What the translators of this network turn into IPv4. */
+  readonly nat64: readonly IpRange[];
+}
+
 /** All rules of a run, ready to be asked. */
 export interface NetRules {
   readonly rules: readonly CompiledRule[];
   readonly special: readonly SpecialRange[];
+  /** Without it nothing is known of the machine. */
+  readonly surroundings?: Surroundings | undefined;
 }
 
 export function compileNetRules(net: readonly NetRule[]): NetRules {

@@ -1,4 +1,5 @@
 import { type IpAddress, type IpRange, isInRange, isWithin, parseRange } from './ip-address.ts';
+import { guessIpv4 } from './nat64.ts';
 
 /** Why an address is not simply one of the internet. */
 export type SpecialKind =
@@ -108,11 +109,6 @@ export function namesSpecial(range: IpRange, special: SpecialRange): boolean {
   return isWithin(range, special.range);
 }
 
-/** How DNS64 writes every IPv4 address for a host that has IPv6 only: such an address is what is embedded in it. */
-export function isWellKnownNat64({ bits, value }: IpAddress): boolean {
-  return bits === 128 && value >> 32n === NAT64;
-}
-
 /** The IPv4 addresses that packets to this IPv6 address would, or may, end at. */
 export function findEmbedded({ bits, value }: IpAddress): IpAddress[] {
   // :: and ::1 hold no IPv4.
@@ -121,9 +117,8 @@ export function findEmbedded({ bits, value }: IpAddress): IpAddress[] {
   if (value >> 112n === SIX_TO_FOUR) return [at(80n), ...findIsatap(value)];
   // The server in the clear, the client with every bit turned.
   if (value >> 96n === TEREDO) return [at(64n), { bits: 32, value: (value & LOW_32) ^ LOW_32 }];
-  const isLastPart =
-    value >> 80n === LOCAL_NAT64 ||
-    [NAT64, COMPATIBLE, TRANSLATED].some((prefix) => value >> 32n === prefix);
+  if (value >> 80n === LOCAL_NAT64) return guessIpv4({ bits, value });
+  const isLastPart = [NAT64, COMPATIBLE, TRANSLATED].some((prefix) => value >> 32n === prefix);
   return isLastPart ? [at(0n)] : findIsatap(value);
 }
 

@@ -34,7 +34,8 @@ function makeKit(
     return addresses ? { kind: 'found', addresses } : { kind: 'missing' };
   };
   const log = { connection: (fact: ConnectionFact) => void facts.push(fact) };
-  const judge = makeConnectJudge({ rules, names, resolver: { lookup }, log, now: () => 5 });
+  const resolver = { lookup, prepare: async () => undefined };
+  const judge = makeConnectJudge({ rules, names, resolver, log, now: () => 5 });
   const ask = async (address: string, port: number, isAgain = false): Promise<ConnectAnswer> =>
     await judge.judge({ address, port, isAgain });
   return { judge, rules, names, facts, ask };

@@ -83,7 +83,11 @@ export class DoorKit {
         rules: this.rules,
         names: { addressOf: () => undefined, nameOf: (address) => this.names.get(address) },
         log: { question: () => undefined, connection: (fact) => void this.facts.push(fact) },
-        resolver: { lookup: async (name) => this.#lookup(name), doubt: () => undefined },
+        resolver: {
+          lookup: async (name) => this.#lookup(name),
+          doubt: () => undefined,
+          prepare: async () => undefined,
+        },
         ...options,
       },
     );

@@ -6,7 +6,11 @@ let kit: DoorKit;
 afterEach(async () => kit.close());
 
 /** A resolver that never answers. */
-const SILENT = { lookup: async () => new Promise<never>(() => undefined), doubt: () => undefined };
+const SILENT = {
+  lookup: async () => new Promise<never>(() => undefined),
+  doubt: () => undefined,
+  prepare: async () => undefined,
+};
 
 /** Tells each request as it came: its line, its fields and its body. */
 async function startUpstream(): Promise<number> {

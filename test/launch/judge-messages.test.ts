@@ -57,7 +57,14 @@ describe('writeAnswer()', () => {
 
   it('names the place to connect to', () => {
     const endpoint = 'tcp:example.org:443';
-    const bytes = write({ kind: 'dial', address: '192.0.2.9', port: 443, endpoint, canKeep: true });
+    const bytes = write({
+      kind: 'dial',
+      address: '192.0.2.9',
+      port: 443,
+      endpoint,
+      canKeep: true,
+      mayBeOwn: false,
+    });
     expect(bytes).toHaveLength(320);
     expect([0, 4, 8, 12, 16].map((at) => bytes.readUInt32LE(at))).toEqual([1, 7, 0, 1, 4]);
     expect(bytes.readUInt16LE(20)).toBe(443);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { describeForEachPerson } from '../../e2e/as-user.ts';
 import { usePlaces } from '../../e2e/place.ts';
 import { fixture, PYTHON } from '../../e2e/run-assay.ts';
-import { runInWorld, WEB } from './world.ts';
+import { OWN, runInWorld, WEB } from './world.ts';
 
 /** Names that are allowed, and lead where nobody may go. */
 const zone = {
@@ -12,6 +12,11 @@ const zone = {
   '6to4.example.org': ['2002:7f00:1::1'],
   'mapped.example.org': ['::ffff:127.0.0.1'],
   'metadata.example.org': ['169.254.169.254'],
+  'self.example.org': [OWN],
+  // As a network with translators of its own would write 10.0.0.1 and the loopback of the translator.
+  'ipv4only.arpa': ['2001:db8:64::c000:aa', '2001:db8:64::c000:ab'],
+  'translated.example.org': ['2001:db8:64::a00:1'],
+  'local-nat64.example.org': ['64:ff9b:1:a00:0:100::'],
 };
 const POLICY = `api_version: assay/v1
 net:
@@ -28,6 +33,10 @@ const HOSTS: Readonly<Record<string, number>> = {
   '6to4.example.org': 403,
   'mapped.example.org': 403,
   'metadata.example.org': 403,
+  'self.example.org': 403,
+  'translated.example.org': 403,
+  'local-nat64.example.org': 403,
+  [OWN]: 403,
   '127.0.0.1': 403,
   '0.0.0.0': 403,
   '198.18.0.99': 403,

@@ -2,7 +2,15 @@ import { expect, it } from 'vitest';
 import { describeForEachPerson } from '../../e2e/as-user.ts';
 import { type Place, usePlaces } from '../../e2e/place.ts';
 import { ASSAY, fixture, fixturePath, PYTHON, runBare } from '../../e2e/run-assay.ts';
-import { OTHER, runInWorld, WEB, type WorldOutcome, type WorldRun } from './world.ts';
+import {
+  HIDDEN_OWN,
+  OTHER,
+  OWN,
+  runInWorld,
+  WEB,
+  type WorldOutcome,
+  type WorldRun,
+} from './world.ts';
 
 /** A machine without user namespaces, and one that lacks the network namespace alone. */
 const WITHOUT = ['--layers=-user,-mount,-pid,-ipc,-net', '--layers=-net'];
@@ -100,6 +108,36 @@ describeForEachPerson('a run without a network of its own', (person) => {
       'loopback EACCES',
     ]);
   });
+
+  it.each([OWN, HIDDEN_OWN].flatMap((own) => WITHOUT.map((layers) => [own, layers] as const)))(
+    'reaches the host at %s only where that is named: %s',
+    async (own, layers) => {
+      const command = (port: number): string[] => [
+        '/bin/sh',
+        '-c',
+        `curl -sS --noproxy '*' http://${own}:${port}/ || echo no\ncurl -sS --noproxy '*' http://self.example.org:${port}/ || echo no`,
+      ];
+      const flags = ['11.0.0.0/8', '*:80', 'self.example.org', `${own}:8080`].flatMap((text) => [
+        '--allow-net',
+        text,
+      ]);
+      const closed = await run(makePlace(), layers, {
+        flags,
+        zone: { 'self.example.org': [own] },
+        command: command(80),
+      });
+      expect(lines(closed)).toEqual(['no', 'no']);
+      const named = await run(makePlace(), layers, {
+        flags,
+        zone: { 'self.example.org': [own] },
+        command: command(8080),
+      });
+      expect(lines(named)).toEqual([
+        `${own}:8080 for ${own}:8080`,
+        `${own}:8080 for self.example.org:8080`,
+      ]);
+    },
+  );
 
   it('waits for a connection as the kernel does, and nobody else waits with it', async () => {
     const place = makePlace();

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeForEachPerson } from '../../e2e/as-user.ts';
 import { usePlaces } from '../../e2e/place.ts';
 import { fixturePath, PYTHON } from '../../e2e/run-assay.ts';
-import { OTHER, runInWorld, WEB } from './world.ts';
+import { HIDDEN_OWN, OTHER, OWN, runInWorld, WEB } from './world.ts';
 
 const zone = {
   'web.example.org': [WEB],
@@ -114,6 +114,34 @@ describeForEachPerson('connections of a run', (person) => {
       '= 1',
     ]);
     expect(asked).toEqual(['api.example.net', 'inside.example.net', 'web.example.org']);
+  });
+
+  it.each([OWN, HIDDEN_OWN])('reach the host at %s only where that is named', async (own) => {
+    const script = [80, 8080]
+      .flatMap((port) => [
+        `curl -sS --noproxy '*' http://${own}:${port}/ || echo no`,
+        `curl -sS --noproxy '*' http://self.example.org:${port}/ || echo no`,
+        `curl -sS http://self.example.org:${port}/ | cut -c1-40`,
+      ])
+      .join('\n');
+    const allowed = ['11.0.0.0/8', '*:80', 'self.example.org', `${own}:8080`];
+    const { stdout, stderr } = await runInWorld({
+      place: makePlace(),
+      flags: allowed.flatMap((text) => ['--allow-net', text]),
+      command: ['/bin/sh', '-c', script],
+      zone: { 'self.example.org': [own] },
+    });
+    expect(lines(stdout)).toEqual([
+      'no',
+      'no',
+      '{"error":"refused","host":"self.example.',
+      `${own}:8080 for ${own}:8080`,
+      `${own}:8080 for self.example.org:8080`,
+      `${own}:8080 for self.example.org:8080`,
+    ]);
+    expect(stderr).toContain(
+      `refused: connect to ${own}:80 (${own} is an address of this host); allow it with --allow-net ${own}:80`,
+    );
   });
 
   it('that were refused are told at the end, with the flag that would allow them', async () => {

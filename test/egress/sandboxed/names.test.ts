@@ -55,7 +55,12 @@ describeForEachPerson('names inside', (person) => {
         '',
       ],
     ]);
-    expect(asked).toEqual(['api.example.net', 'none.example.net', 'web.example.org']);
+    expect(asked).toEqual([
+      'api.example.net',
+      'ipv4only.arpa',
+      'none.example.net',
+      'web.example.org',
+    ]);
   });
 
   it('are told by getent and python, also those that the host has written down', async () => {
@@ -83,6 +88,6 @@ describeForEachPerson('names inside', (person) => {
         '',
       ],
     ]);
-    expect(asked).toEqual(['api.example.net', 'web.example.org']);
+    expect(asked).toEqual(['api.example.net', 'ipv4only.arpa', 'web.example.org']);
   });
 });

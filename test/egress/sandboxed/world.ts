@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import type { Place } from '../../e2e/place.ts';
 import { ASSAY, fixturePath, type Outcome, PYTHON, runBare } from '../../e2e/run-assay.ts';
 
-/** Addresses of the internet, here on the loopback of a namespace that the test makes. */
+/** Addresses of the internet, here in a network that the test makes. */
 export const WEB = '11.1.1.1';
 export const OTHER = '11.2.2.2';
+/** The machine's own address in it. */
+export const OWN = '11.9.9.9';
+/** Another one, which is on no link: the kernel alone knows that it is the machine's. */
+export const HIDDEN_OWN = '11.77.1.1';
 
 export interface WorldRun {
   readonly place: Place;
@@ -30,14 +34,16 @@ export interface WorldOutcome extends Outcome {
   readonly credentials: readonly (readonly [string, string | null])[];
 }
 
-/** `assay sandbox` on a machine whose internet is WEB and OTHER, with a web server on port 80 and 8080 of each. */
+/** `assay sandbox` on a machine whose internet is WEB and OTHER, with a web server on port 80 and 8080 of each, and of itself. */
 export async function runInWorld(run: WorldRun): Promise<WorldOutcome> {
   const { place, flags, command, hosts = '', zone = {}, certificate, env = {} } = run;
   const log = join(tmpdir(), `assay-world-${process.pid}-${performance.now()}`);
   const { prefix } = place.person;
   const world = {
     addresses: [WEB, OTHER],
-    servers: [WEB, OTHER, '127.0.0.1'].flatMap((address) =>
+    own: [OWN],
+    ownRange: '11.77.0.0',
+    servers: [WEB, OTHER, OWN, HIDDEN_OWN, '127.0.0.1'].flatMap((address) =>
       [80, 8080, ...(certificate === undefined ? [] : [443])].map((port) => [address, port]),
     ),
     hosts,

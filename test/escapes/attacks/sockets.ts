@@ -108,6 +108,24 @@ function listens(row: Row): Attack {
 const lacksUdpLite = (fixture: Fixture) =>
   fixture.victimFact('udplite') === '' ? 'the kernel has no UDP-Lite' : undefined;
 
+const lacksOwn = (fixture: Fixture) =>
+  fixture.victimFact('own') === '' ? 'the machine has no address but loopback' : undefined;
+
+/** Every host of the internet is allowed on that port; the machine's own address is not of it. */
+function own(row: Row): Attack {
+  return net({
+    ...row,
+    control: ['net', 'broker'],
+    flags: (fixture) => ['--allow-net', `*:${fixture.victimFact('own_port')}`],
+    vacuousWhen: lacksOwn,
+  });
+}
+
+export const OWN_ADDRESS_ATTACKS: readonly Attack[] = [
+  own({ id: 'net-own', title: "reach a service of the host at the host's own address" }),
+  own({ id: 'net-own-proxy', title: 'the same through the proxy' }),
+];
+
 export const NETWORK_ATTACKS: readonly Attack[] = [
   net({ id: 'net-tcp', title: 'TCP to loopback' }),
   net({ id: 'net-tcp6', title: 'TCP over IPv6' }),

@@ -148,6 +148,26 @@ static void tcp_mapped(void) {
     print_reply(fd);
 }
 
+static void own_address(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)conf_number("own_port"))};
+    inet_aton(conf("own"), &address.sin_addr);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address)) fail("connect");
+    print_reply(fd);
+}
+
+/* By the proxy, where there is one. */
+static void own_address_by_proxy(void) {
+    char text[128];
+    struct sockaddr_in proxy = loopback(3128);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (!getenv("http_proxy")) return own_address();
+    if (fd < 0 || connect(fd, (struct sockaddr *)&proxy, sizeof proxy)) fail("connect");
+    snprintf(text, sizeof text, "CONNECT %s:%ld HTTP/1.1\r\n\r\n", conf("own"), conf_number("own_port"));
+    put(fd, text);
+    print_reply(fd);
+}
+
 /* TCP Fast Open connects in the first send, without connect(2). */
 static void fast_open(void) {
     struct sockaddr_in address = loopback(conf_number("tcp"));
@@ -238,6 +258,8 @@ const struct attack SOCKETS[] = {
     {"net-tcp6", tcp6},
     {"net-tcp-mapped", tcp_mapped},
     {"net-mptcp", mptcp},
+    {"net-own", own_address},
+    {"net-own-proxy", own_address_by_proxy},
     {"net-fast-open", fast_open},
     {"net-fast-open-message", fast_open_message},
     {"net-udp-sendto", udp_sendto},

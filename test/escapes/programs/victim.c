@@ -2,14 +2,17 @@
  * says what an attacker could find out anyway (key=value lines), then serves until its standard input closes. */
 #include "attack.h"
 #include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <mqueue.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
 #include <sys/shm.h>
 
-enum { STREAM, STREAM_WORK, DOCKER, RIGHTS, ABSTRACT, TCP, TCP6, STREAMS, DGRAM = STREAMS, ABSTRACT_DGRAM, UDP, UDPLITE, TTY, SOCKETS_END };
+enum { STREAM, STREAM_WORK, DOCKER, RIGHTS, ABSTRACT, TCP, TCP6, OWN, STREAMS, DGRAM = STREAMS, ABSTRACT_DGRAM, UDP, UDPLITE, TTY, SOCKETS_END };
 
 static char secret[128];
 static volatile char canary[16] = "untouched";
@@ -43,6 +46,32 @@ static int listen_inet(int family, int type, int protocol, const char *name) {
     getsockname(fd, (struct sockaddr *)&got, &length);
     printf("%s=%d\n", name, ntohs(got.sin6_port));
     return fd;
+}
+
+/* At an address of this machine other than loopback; -1 where it has none. */
+static int listen_own(void) {
+    struct ifaddrs *all, *one;
+    struct sockaddr_in own = {.sin_family = AF_INET};
+    socklen_t length = sizeof own;
+    if (getifaddrs(&all)) return -1;
+    for (one = all; one; one = one->ifa_next)
+        if (one->ifa_addr && one->ifa_addr->sa_family == AF_INET && !(one->ifa_flags & IFF_LOOPBACK)) break;
+    if (one) own.sin_addr = ((struct sockaddr_in *)one->ifa_addr)->sin_addr;
+    freeifaddrs(all);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (!one || bind(fd, (struct sockaddr *)&own, sizeof own)) return -1;
+    listen(fd, 64);
+    getsockname(fd, (struct sockaddr *)&own, &length);
+    printf("own=%s\nown_port=%d\n", inet_ntoa(own.sin_addr), ntohs(own.sin_port));
+    return fd;
+}
+
+/* From one address to the same: it comes from this machine. */
+static bool is_from_here(int peer) {
+    struct sockaddr_in own = {0}, other = {0};
+    socklen_t own_length = sizeof own, other_length = sizeof other;
+    return !getsockname(peer, (struct sockaddr *)&own, &own_length) && !getpeername(peer, (struct sockaddr *)&other, &other_length) &&
+           own.sin_addr.s_addr == other.sin_addr.s_addr;
 }
 
 static void send_descriptor(int peer, int fd) {
@@ -83,7 +112,7 @@ static void serve(int *fds) {
             if (i < STREAMS) {
                 int peer = accept4(fds[i], NULL, NULL, SOCK_CLOEXEC);
                 if (i == RIGHTS) send_descriptor(peer, open(at("outside/secret.txt"), O_RDONLY | O_CLOEXEC));
-                else send(peer, secret, strlen(secret), MSG_NOSIGNAL);
+                else if (i != OWN || is_from_here(peer)) send(peer, secret, strlen(secret), MSG_NOSIGNAL);
                 close(peer);
                 note("connection", "", 0);
             } else {
@@ -136,6 +165,7 @@ static void play(struct leavings *left) {
     listen_unix(SOCK_STREAM, name);
     fds[TCP] = listen_inet(AF_INET, SOCK_STREAM, 0, "tcp");
     fds[TCP6] = listen_inet(AF_INET6, SOCK_STREAM, 0, "tcp6");
+    fds[OWN] = listen_own();
     fds[UDP] = listen_inet(AF_INET, SOCK_DGRAM, 0, "udp");
     fds[UDPLITE] = listen_inet(AF_INET, SOCK_DGRAM, 136, "udplite");
 
