@@ -2,6 +2,8 @@ export type SandboxErrorCode =
   /** The engine is not here; `hint` says how to get it. */
   | 'backend_unavailable'
   | 'policy_invalid'
+  /** What was handed over with a call is not what the call takes. */
+  | 'input_invalid'
   /** The backend cannot guarantee what was asked for; `unmet` lists each item. */
   | 'policy_unenforceable'
   | 'image_unavailable'

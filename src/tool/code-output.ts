@@ -1,0 +1,184 @@
+import type { ExecResult, FileChange, Outcome } from '../backends/sandbox.ts';
+import { decodeUtf8 } from '../core/utf8.ts';
+
+/** What a call of `execute_code` comes back with. In JSON, so its names are written as they are there. */
+export interface CodeOutput {
+  readonly outcome: Outcome['kind'];
+  /** Which limit ended it. */
+  readonly limit?: string;
+  readonly signal?: string;
+  /** As a shell would say it. */
+  readonly exit_code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The same bytes, where they are not UTF-8. */
+  readonly stdout_base64?: string;
+  readonly stderr_base64?: string;
+  /** Bytes that are left out above. */
+  readonly truncated: { readonly stdout: number; readonly stderr: number };
+  readonly duration_ms: number;
+  readonly usage: {
+    readonly cpu_ms?: number;
+    readonly max_memory_bytes?: number;
+    readonly disk_bytes?: number;
+  };
+  /** Limits that were reached, also where the program went on. */
+  readonly reached: readonly string[];
+  readonly denials: readonly OutputDenial[];
+  readonly files: readonly OutputChange[];
+  readonly outputs?: readonly OutputFile[];
+  readonly session?: string;
+  readonly evidence: OutputEvidence;
+}
+
+export interface OutputDenial {
+  readonly action: string;
+  readonly target: string;
+  readonly rule?: string;
+  readonly hint?: string;
+}
+
+export interface OutputChange {
+  readonly path: string;
+  readonly change: FileChange['change'];
+  readonly sha256?: string;
+  readonly size_bytes?: number;
+}
+
+export interface OutputFile {
+  readonly path: string;
+  readonly content?: string;
+  readonly encoding?: 'utf8' | 'base64';
+  /** Why there is no content. */
+  readonly error?: string;
+}
+
+export interface OutputEvidence {
+  /** None where nothing was started. */
+  readonly run_id?: string;
+  readonly code_sha256?: string;
+  readonly coverage?: Readonly<Record<string, string>>;
+  readonly bundle?: { readonly path: string; readonly sha256: string };
+}
+
+export interface OutputParts {
+  readonly result: ExecResult;
+  readonly changes: readonly FileChange[];
+  readonly outputs?: readonly OutputFile[] | undefined;
+  readonly session?: string | undefined;
+  readonly codeSha256?: string | undefined;
+}
+
+export function makeOutput(parts: OutputParts, maxOutputChars: number): CodeOutput {
+  const { result, changes, outputs, session, codeSha256 } = parts;
+  const stdout = toText(result.stdout, maxOutputChars);
+  const stderr = toText(result.stderr, maxOutputChars);
+  const { cpuMs, maxMemoryBytes, diskBytes } = result.usage;
+  return withoutUndefined({
+    ...describeOutcome(result.outcome),
+    exit_code: result.exitCode,
+    stdout: stdout.text,
+    stderr: stderr.text,
+    stdout_base64: stdout.base64,
+    stderr_base64: stderr.base64,
+    truncated: {
+      stdout: result.truncated.stdout + stdout.droppedBytes,
+      stderr: result.truncated.stderr + stderr.droppedBytes,
+    },
+    duration_ms: Math.round(result.durationMs),
+    usage: withoutUndefined({
+      cpu_ms: cpuMs === undefined ? undefined : Math.round(cpuMs),
+      max_memory_bytes: maxMemoryBytes,
+      disk_bytes: diskBytes,
+    }),
+    reached: result.reached,
+    denials: listDenials(result),
+    files: changes.map(({ path, change, sha256, sizeBytes }) =>
+      withoutUndefined({ path, change, sha256, size_bytes: sizeBytes }),
+    ),
+    outputs,
+    session,
+    evidence: withoutUndefined({
+      run_id: result.evidence.runId,
+      code_sha256: codeSha256,
+      coverage: result.evidence.coverage,
+      bundle: result.evidence.bundle,
+    }),
+  });
+}
+
+/** For code that was not started: it cannot be read, or the call was taken back before. */
+export function makeUnstarted(
+  outcome: 'refused' | 'aborted',
+  { reason, codeSha256 }: { reason: string; codeSha256: string },
+): CodeOutput {
+  return {
+    outcome,
+    exit_code: outcome === 'refused' ? 2 : 137,
+    stdout: '',
+    stderr: reason,
+    truncated: { stdout: 0, stderr: 0 },
+    duration_ms: 0,
+    usage: {},
+    reached: [],
+    denials: [],
+    files: [],
+    evidence: { code_sha256: codeSha256 },
+  };
+}
+
+function describeOutcome(
+  outcome: Outcome,
+): Pick<CodeOutput, 'outcome'> & { limit?: string; signal?: string } {
+  if (outcome.kind === 'limit') return { outcome: 'limit', limit: outcome.limit };
+  if (outcome.kind === 'timeout') return { outcome: 'timeout', limit: 'wallMs' };
+  if (outcome.kind === 'signaled') return { outcome: 'signaled', signal: outcome.signal };
+  return { outcome: outcome.kind };
+}
+
+function listDenials({ denials, outcome }: ExecResult): OutputDenial[] {
+  const all = outcome.kind === 'refused' ? [outcome.denial, ...denials] : denials;
+  const seen = new Set<string>();
+  return all.flatMap(({ action, target, rule, hint }) => {
+    const key = `${action} ${target}`;
+    if (seen.has(key)) return [];
+    seen.add(key);
+    return [withoutUndefined({ action, target, rule, hint })];
+  });
+}
+
+interface ClippedText {
+  readonly text: string;
+  readonly base64: string | undefined;
+  readonly droppedBytes: number;
+}
+
+/** Start and end, since what went wrong stands at the end as often as at the start. */
+function toText(bytes: Uint8Array, maxChars: number): ClippedText {
+  const decoded = decodeUtf8(bytes);
+  const text = decoded ?? Buffer.from(bytes).toString('utf8');
+  const base64 = decoded === undefined ? encodeBase64(bytes, maxChars) : undefined;
+  if (text.length <= maxChars) return { text, base64, droppedBytes: 0 };
+  const head = text.slice(0, Math.ceil(maxChars / 2));
+  const tail = text.slice(text.length - Math.floor(maxChars / 2));
+  const dropped = text.slice(head.length, text.length - tail.length);
+  return {
+    text: `${head}\n[... ${dropped.length} characters left out ...]\n${tail}`,
+    base64,
+    droppedBytes: Buffer.byteLength(dropped),
+  };
+}
+
+function encodeBase64(bytes: Uint8Array, maxChars: number): string {
+  const maxBytes = Math.floor(maxChars / 4) * 3;
+  return Buffer.from(bytes.subarray(0, maxBytes)).toString('base64');
+}
+
+type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
+
+/** JSON has no undefined: what is not known is not there. */
+function withoutUndefined<T extends object>(value: T): Defined<T> {
+  return Object.fromEntries(
+    Object.entries(value).filter(([, member]) => member !== undefined),
+  ) as Defined<T>;
+}

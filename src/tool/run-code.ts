@@ -1,0 +1,111 @@
+import type { ExecEvent, ExecResult, FileChange, Sandbox } from '../backends/sandbox.ts';
+import { SandboxError } from '../backends/sandbox-error.ts';
+import { sha256Hex } from '../core/digest.ts';
+import { decodeUtf8 } from '../core/utf8.ts';
+import { type CodeInput, decodeFile, toWorkspacePath } from './code-input.ts';
+import type { OutputFile } from './code-output.ts';
+import type { FileState } from './file-state.ts';
+import { placeCode } from './place-code.ts';
+import type { PreparedCode } from './prepare-code.ts';
+
+/** Of each file that comes back with a result. */
+const MAX_OUTPUT_FILE_BYTES = 4 * 1024 * 1024;
+
+export interface CodeRun {
+  readonly result: ExecResult;
+  readonly changes: readonly FileChange[];
+  readonly outputs: readonly OutputFile[] | undefined;
+  readonly codeSha256: string;
+}
+
+export interface RunCodeOptions {
+  readonly sandbox: Sandbox;
+  readonly state: FileState;
+  readonly input: CodeInput;
+  readonly code: PreparedCode;
+  readonly signal?: AbortSignal | undefined;
+  readonly onEvent?: ((event: ExecEvent) => void) | undefined;
+  readonly bundle?: string | undefined;
+}
+
+/** Runs code in a sandbox that is there already. */
+export async function runCode(options: RunCodeOptions): Promise<CodeRun> {
+  const { sandbox, state, input, code, signal, onEvent, bundle } = options;
+  const codeSha256 = sha256Hex(input.code);
+  for (const file of input.files ?? []) await writeInput(sandbox, state, file);
+  const placed = await placeCode(sandbox, code);
+  let result: ExecResult;
+  try {
+    result = await sandbox.exec([...code.argv, placed.path], {
+      env: code.env,
+      stdin: input.stdin ?? '',
+      limits: input.timeout_ms === undefined ? undefined : { wallMs: input.timeout_ms },
+      signal,
+      onEvent,
+      bundle,
+      codeSha256,
+    });
+  } finally {
+    await placed.remove();
+  }
+  return { result, codeSha256, ...(await collectFiles(options)) };
+}
+
+/** Writes a file for the program, with the directories above it. */
+export async function writeInput(
+  sandbox: Sandbox,
+  state: FileState,
+  file: NonNullable<CodeInput['files']>[number],
+): Promise<string> {
+  const path = toWorkspacePath(file.path);
+  const data = decodeFile(file);
+  const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+  if (parent !== '') await sandbox.fs.mkdir(parent);
+  await sandbox.fs.writeFile(path, data);
+  state.noteWritten(path, sha256Hex(data));
+  return path;
+}
+
+async function collectFiles({
+  sandbox,
+  state,
+  input,
+}: RunCodeOptions): Promise<Pick<CodeRun, 'changes' | 'outputs'>> {
+  try {
+    const changes = await state.collect(sandbox);
+    const outputs = input.outputs
+      ? await Promise.all(input.outputs.map((path) => readOutput(sandbox, path)))
+      : undefined;
+    return { changes, outputs };
+  } catch (error) {
+    // Ended from outside, with its files.
+    if (SandboxError.is(error) && error.code === 'gone') return { changes: [], outputs: undefined };
+    throw error;
+  }
+}
+
+async function readOutput(sandbox: Sandbox, name: string): Promise<OutputFile> {
+  try {
+    const path = toWorkspacePath(name);
+    const { kind, sizeBytes } = await sandbox.fs.stat(path);
+    if (kind !== 'file') return { path: name, error: 'it is not a regular file' };
+    if (sizeBytes > MAX_OUTPUT_FILE_BYTES)
+      return {
+        path: name,
+        error: `it has ${sizeBytes} bytes, and at most ${MAX_OUTPUT_FILE_BYTES} come back`,
+      };
+    const bytes = await sandbox.fs.readFile(path, { maxBytes: MAX_OUTPUT_FILE_BYTES });
+    return { path: name, ...encodeFile(bytes) };
+  } catch (error) {
+    if (SandboxError.is(error) && error.code !== 'gone')
+      return { path: name, error: error.message };
+    throw error;
+  }
+}
+
+export function encodeFile(bytes: Uint8Array): { content: string; encoding: 'utf8' | 'base64' } {
+  const text = decodeUtf8(bytes);
+  return text === undefined
+    ? { content: Buffer.from(bytes).toString('base64'), encoding: 'base64' }
+    : { content: text, encoding: 'utf8' };
+}
