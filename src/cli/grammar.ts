@@ -1,74 +1,22 @@
-/** A flag, under its long name. Without `value` it is a switch. The prose is in help-texts.ts, off the hot path. */
-export interface Flag {
-  readonly short?: string;
-  /** What the value is, as help shows it; completion knows some of these (FILE, DIR, PRESET, LAYERS). */
-  readonly value?: string;
-  readonly choices?: readonly string[];
-  readonly isRepeatable?: boolean;
-  /** One value holds several, with commas between them. Such a flag is repeatable, too. */
-  readonly isList?: boolean;
-  readonly conflicts?: readonly string[];
-}
+import {
+  type Command,
+  type Flag,
+  LAYERS,
+  POLICY,
+  PRESET,
+  SANDBOX,
+  WORKDIR,
+} from './sandbox-grammar.ts';
 
-export interface Command {
-  readonly flags: Readonly<Record<string, Flag>>;
-  readonly positional?: {
-    readonly name: string;
-    readonly min: number;
-    readonly max: number;
-    readonly choices?: readonly string[];
-    /** The first one starts somebody else's command line: everything from there on is passed untouched. */
-    readonly isCommand?: boolean;
-  };
-}
+export type { Command, Flag } from './sandbox-grammar.ts';
 
-const POLICY = { short: 'p', value: 'FILE' } as const satisfies Flag;
-const PRESET = { value: 'PRESET' } as const satisfies Flag;
-const WORKDIR = { short: 'w', value: 'DIR' } as const satisfies Flag;
-const LAYERS = { value: 'LAYERS' } as const satisfies Flag;
 const OUTPUT = { short: 'o', value: 'FILE' } as const satisfies Flag;
 const BUNDLE = { name: 'BUNDLE', min: 1, max: 1 } as const;
 const JSON_SWITCH = { json: {} } as const satisfies Command['flags'];
 
 /** Every command by its words. This table drives parsing, help and completion. */
 export const COMMANDS = {
-  sandbox: {
-    flags: {
-      policy: POLICY,
-      preset: PRESET,
-      'allow-read': { value: 'PATH', isRepeatable: true },
-      'allow-write': { value: 'PATH', isRepeatable: true },
-      deny: { value: 'PATTERN', isRepeatable: true },
-      'allow-unix': { value: 'PATH', isRepeatable: true },
-      'allow-net': { value: 'DEST', isRepeatable: true },
-      workdir: WORKDIR,
-      timeout: { value: 'DURATION' },
-      enforce: { conflicts: ['dry-run'] },
-      'dry-run': { conflicts: ['enforce'] },
-      'fail-closed': {},
-      layers: LAYERS,
-      'env-allow': { value: 'NAMES', isList: true },
-      'env-strict': {},
-      'env-strip-exec': {},
-      'env-safe-path': {},
-      'env-passthrough': {},
-      'limit-cpu': { value: 'DURATION' },
-      'limit-memory': { value: 'SIZE' },
-      'limit-pids': { value: 'COUNT' },
-      'limit-disk': { value: 'SIZE' },
-      'limit-files': { value: 'COUNT' },
-      quiet: { short: 'q' },
-      verbose: { short: 'v' },
-      json: { value: 'TARGET' },
-      observe: { value: 'LEVEL', choices: ['all', 'effects', 'none'] },
-      profile: { value: 'FILE' },
-      'profile-format': { value: 'FORMAT', choices: ['yaml', 'json'] },
-      'profile-report': { value: 'FILE' },
-      bundle: { value: 'FILE' },
-      progress: {},
-    },
-    positional: { name: 'COMMAND', min: 1, max: Infinity, isCommand: true },
-  },
+  sandbox: SANDBOX,
   'policy check': { flags: JSON_SWITCH, positional: { name: 'FILE', min: 1, max: 1 } },
   'policy explain': {
     flags: {

@@ -1,5 +1,6 @@
 import { run as runSandboxCommand } from './commands/sandbox.ts';
-import { type ParsedCommand, parseCommandLine } from './parse.ts';
+import { SANDBOX } from './sandbox-grammar.ts';
+import { type ParsedCommand, scanCommand } from './scan.ts';
 
 type Run = (parsed: ParsedCommand) => Promise<number>;
 
@@ -49,7 +50,10 @@ async function findRun(command: string): Promise<Run> {
 
 async function main(args: readonly string[]): Promise<number> {
   try {
-    const parsed = parseCommandLine(args);
+    const parsed =
+      args[0] === 'sandbox'
+        ? scanCommand('sandbox', SANDBOX, { args, start: 1 })
+        : (await import('./parse.ts')).parseCommandLine(args);
     const command = parsed.command.join(' ');
     if (command === 'sandbox') return await runSandboxCommand(parsed);
     const { requireWritten, writeAtPaceOfReader } = await import('./standard-output.ts');
