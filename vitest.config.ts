@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config';
 /** An attack that gets through once has got through: it is never tried again. */
 const ATTACKS = ['test/escapes/**/*.test.ts'];
 
+/** The same programs on every backend. */
+const KIT = ['test/conformance/**/*.test.ts'];
+
 /** Tests that start sandboxes, compile C or measure time. */
 const SANDBOXED = [
   'test/e2e/**/*.test.ts',
@@ -34,7 +37,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...SANDBOXED, ...ATTACKS],
+          exclude: [...SANDBOXED, ...ATTACKS, ...KIT],
           testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
@@ -49,6 +52,7 @@ export default defineConfig({
         },
       },
       { test: { ...LATER, name: 'escapes', include: ATTACKS } },
+      { test: { ...LATER, name: 'conformance', include: KIT } },
     ],
   },
 });

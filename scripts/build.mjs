@@ -13,6 +13,7 @@ import {
 import Module, { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeLibrary } from './build-library.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const finished = join(root, 'dist');
@@ -312,6 +313,7 @@ async function main() {
     await bundle();
     await writeFilters();
     await writePage();
+    await writeLibrary(dist);
     buildHelper(findCompiler(), join(dist, 'assay-helper'));
     writeWrapped();
     writeCodeCaches();

@@ -6,8 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { startVitest } from 'vitest/node';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const BUILT = ['dist/assay.cjs', 'dist/view-page.js', 'dist/assay-helper', 'bin/assay.js'];
-const SOURCES = ['src', 'native', 'scripts/build.mjs'];
+const BUILT = [
+  'dist/assay.cjs',
+  'dist/view-page.js',
+  'dist/assay-helper',
+  'dist/index.mjs',
+  'bin/assay.js',
+];
+const SOURCES = ['src', 'native', 'scripts/build.mjs', 'scripts/build-library.mjs'];
 
 function newestMs(path) {
   const found = statSync(path);

@@ -21,6 +21,7 @@ const FOLDERS = [
   'tool',
   'harness',
   'serve',
+  'library',
   'cli',
 ];
 

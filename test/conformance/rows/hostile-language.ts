@@ -1,0 +1,183 @@
+import { ends, isContained } from '../expectations.ts';
+import { TRYING } from '../python.ts';
+import type { ProgramRow, Row } from '../row.ts';
+
+const WALL_MS = 3000;
+const MIB = 1024 * 1024;
+const ANY_END = ['exited', 'signaled', 'timeout', 'limit'] as const;
+
+const say = (row: Pick<ProgramRow, 'name' | 'code'> & Partial<ProgramRow>): ProgramRow => ({
+  group: 'hostile',
+  language: 'python',
+  seconds: 60,
+  spec: { limits: { memoryBytes: 256 * MIB } },
+  options: { limits: { wallMs: WALL_MS } },
+  check: ends(...ANY_END),
+  ...row,
+});
+
+const script = (row: Pick<ProgramRow, 'name' | 'code'> & Partial<ProgramRow>): ProgramRow =>
+  say({ language: 'javascript', ...row });
+
+const PYTHON: Row[] = [
+  say({
+    name: 'Python: recursion without end',
+    code: `import sys
+sys.setrecursionlimit(10 ** 9)
+def down(n): return down(n + 1) + 1
+down(0)
+`,
+  }),
+  say({ name: 'Python: a number without end', code: `print(len(str(9 ** 9 ** 9)))\n` }),
+  say({
+    name: 'Python: an expression that never matches',
+    code: `import re
+re.match(r'(a+)+$', 'a' * 60 + 'b')
+`,
+  }),
+  say({
+    name: 'Python: decompression bomb',
+    code: `import zlib
+data = zlib.compress(b'x' * (32 * 1024 * 1024))
+held = [zlib.decompress(data) for _ in range(32)]
+print('ESCAPED', len(held))
+`,
+    needs: ['limit:memoryBytes'],
+  }),
+  say({ name: 'Python: a text of a terabyte', code: `print(len(f'{1:>{1 << 40}}'))\n` }),
+  say({
+    name: 'Python: nesting that breaks the parser',
+    code: `try: eval('(' * 100000 + ')' * 100000)
+except BaseException as problem: print('HELD', type(problem).__name__)
+`,
+  }),
+  say({
+    name: 'Python: code that is no code',
+    code: `import types
+def f(): pass
+f.__code__ = f.__code__.replace(co_code=bytes([116, 255, 100, 255, 83, 0] * 50))
+f()
+`,
+  }),
+  say({
+    name: 'Python: every module that leads outside',
+    check: isContained,
+    code: ({ planted }) => `${TRYING}
+import importlib
+for name, use in {
+    'os': lambda m: m.popen('cat ${planted[0]}').read(),
+    'subprocess': lambda m: m.run(['cat', '${planted[0]}'], capture_output=True).stdout,
+    'io': lambda m: m.open_code('${planted[0]}').read(),
+    'posix': lambda m: m.read(m.open('${planted[0]}', 0), 100),
+    'linecache': lambda m: m.getlines('${planted[0]}'),
+    'mmap': lambda m: m.mmap(os.open('${planted[0]}', os.O_RDONLY), 0, prot=1).read(),
+    'urllib.request': lambda m: m.urlopen('file://${planted[0]}').read(),
+    'ctypes': lambda m: m.CDLL(None).system(b'cat ${planted[0]}'),
+    'pty': lambda m: m.spawn(['cat', '${planted[0]}']),
+    'js': lambda m: m.process.env,
+    'pyodide_js': lambda m: m.FS.readFile('${planted[0]}'),
+    'importlib.util': lambda m: m.spec_from_file_location('x', '${planted[0]}').loader.get_data('${planted[0]}'),
+}.items():
+    look(name, lambda: use(importlib.import_module(name)))
+`,
+  }),
+];
+
+const reading = (planted: readonly string[]): string => `const PATH = ${JSON.stringify(planted[0])};
+async function look(name, action) {
+  try {
+    console.log('SEEN', name, String(await action()).slice(0, 500));
+  } catch (problem) {
+    console.log('HELD', name, String(problem).slice(0, 100));
+  }
+}
+`;
+
+const JAVASCRIPT: Row[] = [
+  script({ name: 'JavaScript: endless loop', code: 'for (;;);\n', check: ends('timeout') }),
+  script({
+    name: 'JavaScript: endless promises',
+    code: `const again = () => Promise.resolve().then(again); again();\n`,
+    check: ends('timeout'),
+  }),
+  script({
+    name: 'JavaScript: recursion without end',
+    code: `const down = (n) => down(n + 1) + 1;
+try { down(0); } catch (problem) { console.log('HELD', problem.name); }
+const again = () => { try { again(); } catch { again(); } };
+again();
+`,
+  }),
+  script({
+    name: 'JavaScript: texts that double',
+    code: `let text = 'x'; const held = [];
+for (let index = 0; index < 60; index++) { text += text; held.push(text.split('')); }
+console.log('ESCAPED');
+`,
+    needs: ['limit:memoryBytes'],
+  }),
+  script({
+    name: 'JavaScript: an expression that never matches',
+    code: `/^(a+)+$/.test('a'.repeat(60) + 'b');\n`,
+  }),
+  script({
+    name: 'JavaScript: a number without end',
+    code: `let number = 3n; for (;;) number **= 3n;\n`,
+  }),
+  script({
+    name: 'JavaScript: an array of everything',
+    code: `try { new Array(2 ** 32 - 1).fill(1); } catch (problem) { console.log('HELD', problem.name); }
+try { new ArrayBuffer(2 ** 53 - 1); } catch (problem) { console.log('HELD', problem.name); }
+`,
+  }),
+  script({
+    name: 'JavaScript: waiting for a memory that nobody writes',
+    code: `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);\n`,
+  }),
+  script({
+    name: 'JavaScript: a getter that never returns',
+    code: `console.log({ get [Symbol.toStringTag]() { for (;;); }, toString() { for (;;); }, inspect() { for (;;); } } + '');\n`,
+    check: ends('timeout'),
+  }),
+  script({
+    name: 'JavaScript: every way to the process and its modules',
+    check: isContained,
+    code: ({ planted }) => `${reading(planted)}
+await look('import', async () => (await import('node:fs')).readFileSync(PATH, 'utf8'));
+await look('require', () => require('fs').readFileSync(PATH, 'utf8'));
+await look('binding', () => process.binding('fs').internalModuleReadJSON(PATH));
+await look('constructor', () => (() => {}).constructor('return process')().getBuiltinModule('fs').readFileSync(PATH, 'utf8'));
+await look('global', () => globalThis.constructor.constructor('return process')().mainModule.require('fs').readFileSync(PATH, 'utf8'));
+await look('error', () => { try { null.x; } catch (e) { return e.constructor.constructor('return process')().getBuiltinModule('fs').readFileSync(PATH, 'utf8'); } });
+await look('std', async () => (await import('std')).loadFile(PATH));
+await look('qjs:std', async () => (await import('qjs:std')).loadFile(PATH));
+await look('os', async () => (await import('os')).open(PATH, 0));
+await look('json', async () => JSON.stringify(await import(PATH, { with: { type: 'json' } })));
+await look('fetch', async () => await (await fetch('file://' + PATH)).text());
+await look('worker', async () => await new Promise((resolve, reject) => { new Worker('data:,').onerror = reject; resolve('worker'); }));
+await look('child', async () => (await import('node:child_process')).execFileSync('cat', [PATH]));
+`,
+  }),
+  script({
+    name: 'JavaScript: prototypes that are changed',
+    check: isContained,
+    code: ({ planted }) => `${reading(planted)}
+Object.prototype.then = function (resolve) { resolve('polluted'); };
+Array.prototype[Symbol.iterator] = function* () { yield 'polluted'; };
+Function.prototype.call = function () { return 'polluted'; };
+await look('still', () => 'here');
+Object.prototype.toString = () => { throw new Error('no'); };
+Object.defineProperty(Object.prototype, 'exitCode', { get() { return 0; }, set() {} });
+`,
+  }),
+  script({
+    name: 'JavaScript: an error that lies about itself',
+    code: `const bad = new Error('x');
+Object.defineProperty(bad, 'stack', { get() { for (;;); } });
+Object.defineProperty(bad, 'message', { get() { throw bad; } });
+throw bad;
+`,
+  }),
+];
+
+export const LANGUAGE_PROGRAMS: Row[] = [...PYTHON, ...JAVASCRIPT];

@@ -1,0 +1,375 @@
+import { all, ends, isBitten, isContained, timesOut } from '../expectations.ts';
+import { TRYING } from '../python.ts';
+import type { ProgramRow, Row } from '../row.ts';
+import { isStill } from './timeouts.ts';
+
+const MIB = 1024 * 1024;
+const WALL_MS = 3000;
+
+/** In a sandbox of its own, with every limit that the backend has and that is not the point left as it is. */
+const bomb = (
+  row: Pick<ProgramRow, 'name' | 'code' | 'check'> & Partial<ProgramRow>,
+): ProgramRow => ({
+  group: 'hostile',
+  language: 'python',
+  isAlone: true,
+  seconds: 60,
+  options: { limits: { wallMs: WALL_MS } },
+  ...row,
+});
+
+const FORKING: Row[] = [
+  bomb({
+    name: 'fork bomb',
+    needs: ['processes', 'limit:pids'],
+    spec: { limits: { pids: 40 } },
+    code: `import os
+while True:
+    try: os.fork()
+    except OSError: pass
+`,
+    check: all(ends('timeout', 'limit'), isBitten('pids')),
+  }),
+  bomb({
+    name: 'fork bomb in bash',
+    language: 'bash',
+    needs: ['processes', 'limit:pids'],
+    spec: { limits: { pids: 40 } },
+    code: `bomb() { bomb | bomb & }
+bomb
+sleep 100
+`,
+    check: ends('timeout', 'limit', 'exited'),
+  }),
+  bomb({
+    name: 'fork chain that is never twice the same process',
+    needs: ['processes', 'files'],
+    code: `import os
+while True:
+    if os.fork(): os._exit(0)
+    with open('/workspace/beat', 'ab') as file: file.write(b'x')
+`,
+    check: all(ends('exited'), isStill),
+  }),
+  bomb({
+    name: 'zombie maker',
+    needs: ['processes', 'limit:pids'],
+    spec: { limits: { pids: 40 } },
+    code: `import os
+while True:
+    try:
+        if os.fork() == 0: os._exit(0)
+    except OSError: pass
+`,
+    check: ends('timeout', 'limit'),
+  }),
+  bomb({
+    name: 'thread bomb',
+    needs: ['threads', 'limit:pids'],
+    spec: { limits: { pids: 40 } },
+    code: `import threading, time
+while True:
+    try: threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+    except RuntimeError: time.sleep(0.01)
+`,
+    check: ends('timeout', 'limit'),
+  }),
+  bomb({
+    name: 'exec loop',
+    needs: ['processes'],
+    code: `import os, sys
+os.execv(sys.executable, [sys.executable, *sys.argv])
+`,
+    check: timesOut(WALL_MS),
+  }),
+];
+
+const MEMORY: Row[] = [
+  bomb({
+    name: 'memory bomb',
+    needs: ['limit:memoryBytes'],
+    spec: { limits: { memoryBytes: 96 * MIB } },
+    options: { limits: { wallMs: 20_000 } },
+    code: `blocks = []
+for _ in range(64): blocks.append(bytearray(b'x') * (8 * 1024 * 1024))
+print('ESCAPED')
+`,
+    check: isBitten('memoryBytes'),
+  }),
+  bomb({
+    name: 'memory bomb in JavaScript',
+    language: 'javascript',
+    needs: ['limit:memoryBytes'],
+    spec: { limits: { memoryBytes: 192 * MIB } },
+    options: { limits: { wallMs: 20_000 } },
+    code: `const blocks = [];
+for (let index = 0; index < 128; index++) blocks.push(new Uint8Array(8 * 1024 * 1024).fill(1));
+console.log('ESCAPED');
+`,
+    check: isBitten('memoryBytes'),
+  }),
+  bomb({
+    name: 'memory in files without a name',
+    needs: ['syscalls', 'limit:memoryBytes'],
+    spec: { limits: { memoryBytes: 96 * MIB } },
+    options: { limits: { wallMs: 20_000 } },
+    code: `import os
+files = []
+for index in range(64):
+    files.append(os.memfd_create('x'))
+    os.write(files[-1], b'x' * (8 * 1024 * 1024))
+import time; time.sleep(2)
+print('ESCAPED')
+`,
+    check: ends('limit', 'signaled', 'exited', 'timeout'),
+  }),
+  bomb({
+    name: 'memory in shared memory',
+    needs: ['files', 'shared kernel', 'limit:memoryBytes'],
+    spec: { limits: { memoryBytes: 96 * MIB } },
+    options: { limits: { wallMs: 20_000 } },
+    code: `import os
+for index in range(64):
+    try:
+        with open('/dev/shm/%d' % index, 'wb') as file: file.write(b'x' * (8 * 1024 * 1024))
+    except OSError as problem:
+        print('HELD', problem.errno)
+        break
+else:
+    import time; time.sleep(2)
+    print('ESCAPED')
+`,
+    check: isContained,
+  }),
+  bomb({
+    name: 'memory that is only asked for',
+    needs: ['syscalls'],
+    code: `import mmap
+held = []
+try:
+    for _ in range(200): held.append(mmap.mmap(-1, 1 << 34))
+except OSError as problem:
+    print('HELD', problem.errno)
+print(len(held))
+`,
+    check: ends('exited', 'limit', 'signaled'),
+  }),
+];
+
+const DISK: Row[] = [
+  bomb({
+    name: 'disk bomb',
+    needs: ['files', 'limit:diskBytes'],
+    spec: { limits: { diskBytes: 8 * MIB } },
+    options: { limits: { wallMs: 20_000 } },
+    code: `with open('/workspace/big', 'wb', buffering=0) as file:
+    for _ in range(2000): file.write(b'x' * 65536)
+print('ESCAPED')
+`,
+    check: isBitten('diskBytes'),
+  }),
+  bomb({
+    name: 'disk bomb in many places at once',
+    needs: ['files', 'limit:diskBytes'],
+    spec: { limits: { diskBytes: 8 * MIB } },
+    options: { limits: { wallMs: 20_000 } },
+    code: `import os
+total = 0
+for place in ('/workspace', '/tmp', '/var/tmp', '/dev/shm', os.environ.get('HOME', '/'), '/run', '/'):
+    try:
+        with open(place + '/big', 'wb', buffering=0) as file:
+            for _ in range(2000): total += file.write(b'x' * 65536)
+    except OSError: pass
+print('ESCAPED' if total > 600 * 65536 * 16 else 'HELD', total)
+`,
+    check: isBitten('diskBytes'),
+  }),
+  bomb({
+    name: 'sparse file of a terabyte',
+    needs: ['files'],
+    code: `${TRYING}
+def sparse():
+    with open('/workspace/sparse', 'wb') as file:
+        file.truncate(1 << 40)
+        file.seek(0); file.write(b'x')
+    return os.stat('/workspace/sparse').st_blocks * 512
+try:
+    taken = sparse()
+    print('ESCAPED' if taken > 1 << 30 else 'HELD takes', taken)
+except OSError as problem:
+    print('HELD', problem.errno)
+`,
+    check: isContained,
+  }),
+  bomb({
+    name: 'allocation of a terabyte',
+    needs: ['files', 'limit:diskBytes'],
+    code: `${TRYING}
+def allocate():
+    with open('/workspace/held', 'wb') as file:
+        os.posix_fallocate(file.fileno(), 0, 1 << 40)
+attempt('allocate', allocate)
+`,
+    check: isContained,
+  }),
+  bomb({
+    name: 'inode bomb',
+    needs: ['files', 'limit:inodes'],
+    spec: { limits: { inodes: 500 } },
+    options: { limits: { wallMs: 20_000 } },
+    code: `import os
+for index in range(20000): os.close(os.open('/workspace/%d' % index, os.O_CREAT | os.O_WRONLY))
+print('ESCAPED')
+`,
+    check: isBitten('inodes'),
+  }),
+  bomb({
+    name: 'directory bomb',
+    needs: ['files', 'limit:inodes'],
+    spec: { limits: { inodes: 500 } },
+    options: { limits: { wallMs: 20_000 } },
+    code: `import os
+for index in range(20000): os.mkdir('/workspace/%d' % index)
+print('ESCAPED')
+`,
+    check: isBitten('inodes'),
+  }),
+  bomb({
+    name: 'directories deeper than a path can be',
+    needs: ['files'],
+    options: { limits: { wallMs: 20_000 } },
+    code: `import os
+depth = 0
+try:
+    for depth in range(3000):
+        os.mkdir('d' * 100)
+        os.chdir('d' * 100)
+except OSError as problem:
+    print('refused', problem.errno)
+print(depth > 50)
+`,
+    check: ends('exited', 'limit'),
+  }),
+  bomb({
+    name: 'names that are long, odd or no text',
+    needs: ['files'],
+    code: `import os
+for name in (b'x' * 255, b'\\xff\\xfe', b'\\n\\r\\x1b[31m', b'-rf', b' ', b'\\\\', b'..data', 'é'.encode() * 100, b'%s%n', b'CON'):
+    try:
+        with open(b'/workspace/' + name, 'wb') as file: file.write(b'x')
+    except OSError as problem: print('refused', problem.errno)
+print('made')
+`,
+    check: async ({ sandbox, ...seen }) => {
+      ends('exited')({ sandbox, ...seen });
+      await sandbox.fs.readdir('');
+      await sandbox.changes();
+    },
+  }),
+  bomb({
+    name: 'files without rights, which have to go with the sandbox',
+    needs: ['files'],
+    code: `import os
+os.makedirs('/workspace/locked/inner')
+open('/workspace/locked/inner/file', 'w').write('x')
+os.chmod('/workspace/locked/inner/file', 0)
+os.chmod('/workspace/locked/inner', 0)
+os.chmod('/workspace/locked', 0)
+print('locked')
+`,
+    check: ends('exited'),
+  }),
+];
+
+const TIME: Row[] = [
+  bomb({
+    name: 'endless loop',
+    code: `while True: pass\n`,
+    check: timesOut(WALL_MS),
+  }),
+  bomb({
+    name: 'endless loop that catches everything',
+    code: `while True:
+    try:
+        while True: pass
+    except BaseException: pass
+`,
+    check: timesOut(WALL_MS),
+  }),
+  bomb({
+    name: 'endless sleep',
+    code: `import time
+while True: time.sleep(1000)
+`,
+    check: timesOut(WALL_MS),
+  }),
+  bomb({
+    name: 'sleep that is deaf to every signal',
+    needs: ['signals'],
+    code: `import signal, time
+for number in range(1, 65):
+    try: signal.signal(number, signal.SIG_IGN)
+    except (OSError, ValueError): pass
+while True: time.sleep(1000)
+`,
+    check: timesOut(WALL_MS),
+  }),
+  bomb({
+    name: 'program that stops itself',
+    needs: ['signals'],
+    code: `import os, signal
+while True: os.kill(os.getpid(), signal.SIGSTOP)
+`,
+    check: timesOut(WALL_MS),
+  }),
+  bomb({
+    name: 'program that kills everything it can',
+    needs: ['signals', 'processes'],
+    code: `import os, signal
+for number in (signal.SIGTERM, signal.SIGKILL):
+    for pid in [-1, 0, 1, *range(2, 300)]:
+        if pid == os.getpid(): continue
+        try: os.kill(pid, number)
+        except OSError: pass
+print('still here')
+`,
+    check: ends('exited', 'signaled', 'aborted'),
+  }),
+  bomb({
+    name: 'program that closes its streams and goes on',
+    needs: ['files'],
+    code: `import os, time
+for number in (0, 1, 2): os.close(number)
+while True: time.sleep(1)
+`,
+    check: timesOut(WALL_MS),
+  }),
+  bomb({
+    name: 'output flood',
+    spec: { limits: { outputBytes: 65_536 } },
+    code: `import os
+while True: os.write(1, b'flood' * 10000)
+`,
+    check: all(timesOut(WALL_MS), isBitten('outputBytes')),
+  }),
+  bomb({
+    name: 'error flood in JavaScript',
+    language: 'javascript',
+    spec: { limits: { outputBytes: 65_536 } },
+    code: `for (;;) console.error('flood'.repeat(10_000));\n`,
+    check: all(ends('timeout', 'limit', 'signaled', 'exited'), isBitten('outputBytes')),
+  }),
+  bomb({
+    name: 'background process that holds the output open',
+    needs: ['processes'],
+    code: ({ token }) => `import os, sys
+if os.fork() == 0:
+    os.setsid()
+    os.execv(sys.executable, [sys.executable, '-c', 'import time; time.sleep(1000)', '${token}'])
+print('done')
+`,
+    check: ends('exited'),
+  }),
+];
+
+export const RESOURCE_PROGRAMS: Row[] = [...FORKING, ...MEMORY, ...DISK, ...TIME];
