@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Makes the root file system that containers start from: Debian's smallest system with Python 3, and Node. Built twice
+# from the same packages it has the same digest. No registry of images is asked, and no mirror is named: packages come
+# from the sources of this machine, Node comes from npm and is compared with the digest below.
+set -euo pipefail
+
+DIR=${ASSAY_ENGINES_DIR:?'is set by npm run engines'}/image
+NODE_VERSION=22.23.3
+declare -A NODE_SHA512=(
+  [x64]=qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==
+  [arm64]=l3DAHZreylo+p9QXDtsOrjG2JXJqVzYXnAGmIQNOUNARcMppTO2cmewVQP+36tjJnSE+dzpMNtgW+c3oiDvXtA==
+)
+# Programs of gVisor's kernel do not all see what they expect (see docs/engines.md); these stand in for them there.
+GVISOR_APPLETS='ls stat'
+export SOURCE_DATE_EPOCH=1700000000
+export LC_ALL=C
+
+say() { echo "Engines: $*"; }
+fail() {
+  echo "Engines: $1" >&2
+  echo "         $2" >&2
+  exit 1
+}
+
+case $(uname -m) in
+x86_64) arch=x64 debian_arch=amd64 ;;
+aarch64) arch=arm64 debian_arch=arm64 ;;
+*) fail "there is no image for $(uname -m)" 'Images are made for x86_64 and aarch64' ;;
+esac
+
+key=$(sha256sum <"${BASH_SOURCE[0]}" | cut -d ' ' -f 1)
+if [ -z "${ASSAY_ENGINES_REBUILD-}" ] && [ -s "$DIR/rootfs.tar" ] && [ "$(cat "$DIR/key" 2>/dev/null)" = "$key" ]; then
+  say "the image is there ($(cut -c 1-19 "$DIR/digest"))"
+  exit 0
+fi
+
+say 'building the image (Debian, Python 3, Node): about a minute'
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$DIR"
+
+(cd "$work" && npm pack --silent "node-linux-$arch@$NODE_VERSION" >/dev/null) ||
+  fail "cannot get node-linux-$arch@$NODE_VERSION from npm" 'Check that npm works: npm ping'
+got=$(node -e 'const { createHash } = require("node:crypto"), { readFileSync } = require("node:fs");
+  process.stdout.write(createHash("sha512").update(readFileSync(process.argv[1])).digest("base64"))' \
+  "$work/node-linux-$arch-$NODE_VERSION.tgz")
+[ "$got" = "${NODE_SHA512[$arch]}" ] ||
+  fail "node-linux-$arch@$NODE_VERSION is not what it was" "Expected sha512-${NODE_SHA512[$arch]}, got sha512-$got"
+tar -xzf "$work/node-linux-$arch-$NODE_VERSION.tgz" -C "$work" package/bin/node
+
+# The distribution's own entries of this machine's sources, whatever files they are in.
+apt-get indextargets --format '$(ORIGIN)|deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
+  'Created-By: Packages' "Architecture: $debian_arch" | sed -nE 's/^(Debian|Ubuntu)\|//p' | sort -u >"$work/sources"
+[ -s "$work/sources" ] || fail 'apt has no packages of Debian or Ubuntu here' 'Run apt-get update, as root'
+suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+
+cat >"$work/finish" <<'HOOK'
+set -eu
+root=$1 applets=$2
+chmod 755 "$root/usr/local/bin/node"
+python=$(cd "$root/usr/lib" && echo python3.*)
+rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/* "$root"/var/cache/debconf/* "$root"/var/log/* \
+  "$root"/usr/share/zoneinfo "$root/usr/lib/$python/test" "$root"/usr/share/perl5 "$root"/tmp/* "$root"/etc/machine-id
+# By digest and unchecked: the same bytes whenever it is built, and nothing to look up on import.
+chroot "$root" python3 -m compileall -q --invalidation-mode unchecked-hash "/usr/lib/$python"
+mkdir -p "$root/workspace" "$root/usr/lib/assay/gvisor" "$root/run/assay/code"
+for applet in $applets; do ln -s /bin/busybox "$root/usr/lib/assay/gvisor/$applet"; done
+: >"$root/usr/lib/assay/steward"
+chmod 755 "$root/usr/lib/assay/steward"
+echo 'sandbox:x:61000:61000::/workspace:/bin/sh' >>"$root/etc/passwd"
+echo 'sandbox:x:61000:' >>"$root/etc/group"
+echo sandbox >"$root/etc/hostname"
+printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
+: >"$root/etc/resolv.conf"
+# setuid programs are of no use without the right to become somebody else
+find "$root" -xdev -type f -perm /6000 -exec chmod ug-s {} +
+HOOK
+
+exclude() { printf -- "--dpkgopt=path-exclude=/usr/share/%s/* " "$@"; }
+# shellcheck disable=SC2046 # a list of words
+mmdebstrap --quiet --variant=minbase --include=python3-minimal,libpython3-stdlib,ca-certificates,libstdc++6,busybox-static \
+  $(exclude man doc locale info lintian bash-completion) \
+  --customize-hook="upload $work/package/bin/node /usr/local/bin/node" \
+  --customize-hook="sh $work/finish \"\$1\" '$GVISOR_APPLETS'" \
+  "$suite" "$work/rootfs.tar" - <"$work/sources" >"$DIR/build.log" 2>&1 || {
+  tail -n 20 "$DIR/build.log" >&2
+  fail 'cannot build the image' "The log is $DIR/build.log; an ordinary user needs entries in /etc/subuid and /etc/subgid"
+}
+
+mv "$work/rootfs.tar" "$DIR/rootfs.tar.new"
+printf 'sha256:%s\n' "$(sha256sum "$DIR/rootfs.tar.new" | cut -d ' ' -f 1)" >"$DIR/digest"
+# Only root can make files of others. For whoever starts containers without a daemon.
+if [ "$(id -u)" = 0 ]; then
+  rm -rf "$DIR/rootfs" "$DIR/rootfs.new"
+  mkdir "$DIR/rootfs.new"
+  tar -xpf "$DIR/rootfs.tar.new" -C "$DIR/rootfs.new" --numeric-owner
+  mv "$DIR/rootfs.new" "$DIR/rootfs"
+fi
+mv "$DIR/rootfs.tar.new" "$DIR/rootfs.tar"
+echo "$key" >"$DIR/key"
+say "built the image: $(stat -c %s "$DIR/rootfs.tar") bytes, $(cat "$DIR/digest")"
