@@ -7,6 +7,7 @@ import { EXEC, READ } from '../src/plan/grants.ts';
 import { planLandlock } from '../src/plan/landlock.ts';
 import { ALL_LAYERS, type LayerChoice } from '../src/plan/layers.ts';
 import { makePlan } from '../src/plan/make-plan.ts';
+import { planNamedNet } from '../src/plan/named-net.ts';
 import { type Layer, LAYERS, type LaunchPlan, type MountOp } from '../src/plan/plan.ts';
 import { compileFilter } from '../src/plan/seccomp/compile-filter.ts';
 import { resolvePolicy } from '../src/policy/combine.ts';
@@ -136,6 +137,7 @@ export function encodePresetPlan(options: PresetPlanOptions): Uint8Array {
     host: guessFacts(),
     tree: readHostTree(),
     choice,
+    planNet: planNamedNet,
     argv,
     env: ENVIRONMENT,
     parentPid: PARENT_MARK,

@@ -83,9 +83,12 @@ function listStaticImports(file, found = new Set()) {
 async function bundle() {
   const { build } = await import('rolldown');
   // What every start needs is one file, which is quicker to load than many; the rest comes when it is asked for. What
-  // a policy file needs is two: YAML takes long to load, and a policy in JSON does without.
+  // a policy file needs is two, since YAML takes long to load and a policy in JSON does without; doors are one more.
   const core = listStaticImports(join(root, 'src/cli/main.ts'));
   const json = listStaticImports(join(root, 'src/policy/parse-json.ts'));
+  listStaticImports(join(root, 'src/policy/combine.ts'), json);
+  const doors = listStaticImports(join(root, 'src/plan/named-net.ts'));
+  listStaticImports(join(root, 'src/launch/door-run.ts'), doors);
   const yaml = listStaticImports(join(root, 'src/policy/load.ts'));
   await build({
     cwd: root,
@@ -106,6 +109,7 @@ async function bundle() {
             priority: 3,
           },
           { name: 'policy-json', test: (id) => json.has(id), priority: 2 },
+          { name: 'doors', test: (id) => doors.has(id), priority: 1 },
           { name: 'policy-yaml', test: (id) => yaml.has(id) || id.includes('/node_modules/yaml/') },
         ],
       },

@@ -8,6 +8,7 @@ import { canonicalPattern } from '../plan/broker.ts';
 import type { FileTree } from '../plan/file-tree.ts';
 import { ALL_LAYERS } from '../plan/layers.ts';
 import { makePlan, type Plan } from '../plan/make-plan.ts';
+import { planNamedNet } from '../plan/named-net.ts';
 import type { FsRule, Policy, Variables } from '../policy/policy.ts';
 
 /** The facts by doing; where the helper is not built, a guess is still better than no answer. */
@@ -40,6 +41,7 @@ export function planOnHost(input: HostPlanInput): Plan {
   return makePlan({
     ...input,
     choice: ALL_LAYERS,
+    planNet: planNamedNet,
     argv: [],
     env: [],
     parentPid: process.pid,

@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { AssayError } from '../core/errors.ts';
 import { scopedTmpPath } from '../launch/scoped-tmp.ts';
 import type { FileTree } from '../plan/file-tree.ts';
-import { type QuickRules, resolvePolicy } from '../policy/combine.ts';
 import type { PolicyFiles } from '../policy/extend.ts';
-import { findHostSet } from '../policy/net-target.ts';
 import { choosePolicyParser } from '../policy/parser.ts';
+import { isPlainNet } from '../policy/plain-net.ts';
 import type { Policy, Variables } from '../policy/policy.ts';
+import { type PolicyChecks, type QuickRules, resolveRunPolicy } from '../policy/resolve.ts';
 
 /** Where Debian puts the home of accounts that have none. */
 const NO_HOME = '/nonexistent';
@@ -22,7 +22,7 @@ export interface PolicyFlags {
 /** `${CWD}` and the rest for one run. The working directory is resolved, since the boundary is about real places. */
 export function readVariables(flags: Pick<PolicyFlags, 'workdir'>, tree: FileTree): Variables {
   const asked = resolve(flags.workdir ?? '.');
-  if (tree.kind(asked) !== 'directory')
+  if (!tree.isDirectory(asked))
     throw new AssayError(
       'E_WORKDIR',
       `Cannot work in "${flags.workdir ?? asked}": it is not a directory`,
@@ -74,9 +74,19 @@ export async function openFiles(file: string | undefined): Promise<PolicyFiles |
   return { read: readPolicyFile, parse, locate: (path) => resolve(path) };
 }
 
+async function openChecks({ policy, quick }: PolicyFlags): Promise<PolicyChecks | undefined> {
+  if (policy === undefined && !quick?.allowNet?.length) return undefined;
+  const { POLICY_CHECKS } = await import('../policy/combine.ts');
+  return POLICY_CHECKS;
+}
+
 export async function loadRunPolicy(flags: PolicyFlags, variables: Variables): Promise<Policy> {
   const { policy: file, preset, quick } = flags;
-  const policy = resolvePolicy({ file, preset, quick, variables, files: await openFiles(file) });
+  const files = await openFiles(file);
+  const checks = await openChecks(flags);
+  const policy = resolveRunPolicy({ file, preset, quick, variables, files, checks });
+  if (isPlainNet(policy.net)) return policy;
+  const { findHostSet } = await import('../policy/net-target.ts');
   if (!policy.net.some(({ text }) => findHostSet(text))) return policy;
   const { fillHostSets } = await import('./host-sets.ts');
   return { ...policy, net: fillHostSets(policy.net) };

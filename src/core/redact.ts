@@ -1,6 +1,7 @@
 import { PROGRAM_FLAGS, type ProgramFlag } from './program-flags.ts';
-import { KEYED_ADDRESS, NO_USER, PLAIN_USERINFO, TOKEN, USERINFO } from './secret-shapes.ts';
+import { KEYED_ADDRESS, NO_USER, PLAIN_USERINFO, USERINFO } from './secret-shapes.ts';
 import { isHarmlessLooking, isSecretValue, judgeName } from './secret-values.ts';
+import { TOKEN } from './token-pattern.ts';
 
 /** Stands where a secret was, so that a reader sees that something is left out. */
 export const REDACTED = '[redacted]';

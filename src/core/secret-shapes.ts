@@ -1,50 +1,57 @@
-/** Tokens that tell by their shape what they are. `\b` is no help before them: a path joins words with `_`. */
-const SHAPES: readonly string[] = [
-  'gh[opsru]_[A-Za-z0-9]{16,}', // GitHub
-  'github_pat_\\w{16,}',
-  'gl(?:pat|rt|dt|cbt|ptt|oas)-[\\w-]{16,}', // GitLab
+/**
+ * Tokens that tell by their shape what they are: how they begin, one word for each beginning, and what follows.
+ * `\b` is no help before them: a path joins words with `_`.
+ */
+const SHAPES: readonly (readonly [beginnings: string, rest: string])[] = [
+  ['gho_ ghp_ ghs_ ghr_ ghu_', '[A-Za-z0-9]{16,}'], // GitHub
+  ['github_pat_', '\\w{16,}'],
+  ['glpat- glrt- gldt- glcbt- glptt- gloas-', '[\\w-]{16,}'], // GitLab
   // OpenAI, Anthropic, and those who copy them
-  'sk-(?:ant|proj|svcacct|admin|or|lf)-[\\w-]{16,}',
-  'sk-(?=[A-Za-z]{0,64}\\d)[A-Za-z0-9]{20,}',
-  '[sr]k_(?:live|test)_[A-Za-z0-9]{10,}', // Stripe
-  'whsec_[A-Za-z0-9+/]{20,}',
-  'xox[a-z]-(?=[\\w-]{0,64}\\d)[\\w-]{10,}', // Slack
-  'xapp-\\d-[\\w-]{10,}',
-  'A(?:KI|SI)A[0-9A-Z]{16}', // AWS key ids
-  'AIza[\\w-]{30,}', // Google
-  'ya29\\.[\\w-]{20,}',
-  'GOCSPX-[\\w-]{20,}',
-  'npm_[A-Za-z0-9]{30,}',
-  'pypi-AgE[\\w-]{30,}',
-  'rubygems_[a-f0-9]{32,}',
-  'dckr_[po]at_[\\w-]{20,}', // Docker
-  'hf_[A-Za-z0-9]{30,}', // Hugging Face
-  'gsk_[A-Za-z0-9]{32,}', // Groq
-  'r8_[A-Za-z0-9]{32,}', // Replicate
-  'xai-[A-Za-z0-9]{32,}',
-  'nvapi-[\\w-]{32,}', // NVIDIA
-  'do[op]_v1_[a-f0-9]{32,}', // DigitalOcean
-  'dapi[a-f0-9]{32}', // Databricks
-  'shp(?:at|ca|pa|ss)_[a-f0-9]{32}', // Shopify
-  'lin_api_[A-Za-z0-9]{32,}', // Linear
-  'ntn_[A-Za-z0-9]{32,}', // Notion
-  'sbp_[a-f0-9]{32,}', // Supabase
-  'PMAK-[a-f0-9-]{32,}', // Postman
-  'ATATT3[\\w=-]{32,}', // Atlassian
-  'tskey-[a-z]+-[\\w-]{16,}', // Tailscale
-  'SG\\.[\\w-]{16,}\\.[\\w-]{16,}', // SendGrid
-  'hv[sb]\\.[\\w-]{20,}', // Vault
-  'AGE-SECRET-KEY-1[0-9A-Z]{20,}',
-  'eyJ[\\w-]{8,}\\.[\\w-]{8,}\\.[\\w-]*', // JSON Web Token
+  ['sk-ant- sk-proj- sk-svcacct- sk-admin- sk-or- sk-lf-', '[\\w-]{16,}'],
+  ['sk-', '(?=[A-Za-z]{0,64}\\d)[A-Za-z0-9]{20,}'],
+  ['sk_live_ sk_test_ rk_live_ rk_test_', '[A-Za-z0-9]{10,}'], // Stripe
+  ['whsec_', '[A-Za-z0-9+/]{20,}'],
+  ['xox', '[a-z]-(?=[\\w-]{0,64}\\d)[\\w-]{10,}'], // Slack
+  ['xapp-', '\\d-[\\w-]{10,}'],
+  ['AKIA ASIA', '[0-9A-Z]{16}'], // AWS key ids
+  ['AIza', '[\\w-]{30,}'], // Google
+  ['ya29.', '[\\w-]{20,}'],
+  ['GOCSPX-', '[\\w-]{20,}'],
+  ['npm_', '[A-Za-z0-9]{30,}'],
+  ['pypi-AgE', '[\\w-]{30,}'],
+  ['rubygems_', '[a-f0-9]{32,}'],
+  ['dckr_pat_ dckr_oat_', '[\\w-]{20,}'], // Docker
+  ['hf_', '[A-Za-z0-9]{30,}'], // Hugging Face
+  ['gsk_', '[A-Za-z0-9]{32,}'], // Groq
+  ['r8_', '[A-Za-z0-9]{32,}'], // Replicate
+  ['xai-', '[A-Za-z0-9]{32,}'],
+  ['nvapi-', '[\\w-]{32,}'], // NVIDIA
+  ['doo_v1_ dop_v1_', '[a-f0-9]{32,}'], // DigitalOcean
+  ['dapi', '[a-f0-9]{32}'], // Databricks
+  ['shpat_ shpca_ shppa_ shpss_', '[a-f0-9]{32}'], // Shopify
+  ['lin_api_', '[A-Za-z0-9]{32,}'], // Linear
+  ['ntn_', '[A-Za-z0-9]{32,}'], // Notion
+  ['sbp_', '[a-f0-9]{32,}'], // Supabase
+  ['PMAK-', '[a-f0-9-]{32,}'], // Postman
+  ['ATATT3', '[\\w=-]{32,}'], // Atlassian
+  ['tskey-', '[a-z]+-[\\w-]{16,}'], // Tailscale
+  ['SG.', '[\\w-]{16,}\\.[\\w-]{16,}'], // SendGrid
+  ['hvs. hvb.', '[\\w-]{20,}'], // Vault
+  ['AGE-SECRET-KEY-1', '[0-9A-Z]{20,}'],
+  ['eyJ', '[\\w-]{8,}\\.[\\w-]{8,}\\.[\\w-]*'], // JSON Web Token
 ];
 
-/** What follows must not run on from a word: `task-list` is no `sk-` token. */
-const KEY_TEXT = `(?<![A-Za-z0-9])(?:${SHAPES.join('|')})`;
+const PRIVATE_KEY_BEGINNING = '-----BEGIN ';
+const PRIVATE_KEY = `${PRIVATE_KEY_BEGINNING}[A-Z ]*PRIVATE KEY-----(?:[^-]*-----END [A-Z ]*PRIVATE KEY-----)?`;
 
-const PRIVATE_KEY = '-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]*-----END [A-Z ]*PRIVATE KEY-----)?';
-
-/** Wherever they stand. */
-export const TOKEN = new RegExp(`${PRIVATE_KEY}|${KEY_TEXT}`, 'g');
+/** All of them, wherever they stand, as the text of a pattern. */
+export function writeTokenPattern(): string {
+  const shapes = SHAPES.map(
+    ([beginnings, rest]) => `(?:${beginnings.replaceAll('.', '\\.').replaceAll(' ', '|')})${rest}`,
+  );
+  // What follows must not run on from a word: `task-list` is no `sk-` token.
+  return `${PRIVATE_KEY}|(?<![A-Za-z0-9])(?:${shapes.join('|')})`;
+}
 
 /**
  * Credentials in an address. With a password in any scheme; without one in http only, where the name itself is the
@@ -66,9 +73,19 @@ export const NO_USER =
 export const KEYED_ADDRESS =
   /((?:hooks\.slack\.com\/(?:services|workflows)|discord(?:app)?\.com\/api\/webhooks|api\.telegram\.org)\/)[^\s"'?]+/gi;
 
-/** Whether a value holds a credential that its form gives away. Cheap enough for every environment variable. */
+/**
+ * Whether a value holds a credential that its form gives away. Cheap enough for every environment variable: the pattern
+ * takes longer to compile than a start has, and is made only for a value that holds the beginning of a token.
+ */
 export function hasCredential(value: string): boolean {
   if (value.length < 10) return false;
   if (value.includes('://') && value.search(USERINFO) !== -1) return true;
-  return value.search(TOKEN) !== -1;
+  return holdsBeginning(value) && value.search(new RegExp(writeTokenPattern())) !== -1;
+}
+
+function holdsBeginning(value: string): boolean {
+  return (
+    value.includes(PRIVATE_KEY_BEGINNING) ||
+    SHAPES.some(([beginnings]) => beginnings.split(' ').some((one) => value.includes(one)))
+  );
 }

@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import type { CgroupFacts } from './facts.ts';
 
 const ROOT = '/sys/fs/cgroup';
@@ -25,8 +25,7 @@ function readMembership(): Map<string, string> {
 
 function findUnified(path: string): CgroupFacts | null {
   const directory = `${ROOT}${path === '/' ? '' : path}`;
-  const enabled = statSync(`${directory}/cgroup.subtree_control`, { throwIfNoEntry: false });
-  if (!enabled || !canMakeIn(directory)) return null;
+  if (!existsSync(`${directory}/cgroup.subtree_control`) || !canMakeIn(directory)) return null;
   const controllers = readFileSync(`${directory}/cgroup.subtree_control`, 'utf8').trim().split(' ');
   const has = (name: string): string | undefined =>
     controllers.includes(name) ? directory : undefined;

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { AssayError } from '../core/errors.ts';
 import { findCgroups } from './cgroups.ts';
 import type { Arch, Availability, HostFacts } from './facts.ts';
@@ -45,7 +45,7 @@ function readIds(): { uid: number; gid: number } {
 }
 
 function isFilePresent(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  return existsSync(path);
 }
 
 /** What uname says, from a file: node:os takes longer to load than everything else here. */

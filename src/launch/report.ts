@@ -53,7 +53,7 @@ interface Line {
 }
 
 /** Lines of the record: events, programs, command lines, counts. All but refusals are only passed on. */
-const RECORD_LINE = /^\{"(?:e|p|a|c|n|s|pids|lost)":/;
+const RECORD_KEYS: ReadonlySet<string> = new Set(['e', 'p', 'a', 'c', 'n', 's', 'pids', 'lost']);
 /** The rule of an event that was refused. A quote inside a name has a backslash before it, so no name looks like this. */
 const REFUSED = /"[pod]",-?[1-9]/;
 
@@ -109,7 +109,7 @@ export class ReportReader {
     const passedOn: string[] = [];
     for (const raw of lines) {
       if (!raw) continue;
-      const isRecord = RECORD_LINE.test(raw);
+      const isRecord = RECORD_KEYS.has(raw.slice(2, raw.indexOf('"', 2)));
       if (isRecord && this.onRecord) passedOn.push(raw);
       if (!isRecord || REFUSED.test(raw)) this.read(raw);
     }

@@ -6,6 +6,7 @@ import { findBrokerRule } from '../plan/broker.ts';
 import type { FileTree } from '../plan/file-tree.ts';
 import type { LayerChoice } from '../plan/layers.ts';
 import { makePlan, type Plan } from '../plan/make-plan.ts';
+import { choosePlanNet } from '../plan/net-plan.ts';
 import type { Recording } from '../plan/plan.ts';
 import type { FsRule, Policy, Variables } from '../policy/policy.ts';
 import { CgroupSet } from './cgroup.ts';
@@ -245,11 +246,13 @@ async function reviewGitDirs({ gitDirs }: HelperReport, sinceMs: number): Promis
 
 async function tryPlans(request: RunRequest, leftovers: string[]): Promise<RunResult> {
   const startedMs = Date.now();
+  const planNet = await choosePlanNet(request.policy.net);
   let host = request.host;
   for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
     const plan = makePlan({
       ...request,
       host,
+      planNet,
       parentPid: process.pid,
       graceMs: GRACE_MS,
       recording: request.record?.recording,

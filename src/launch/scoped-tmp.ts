@@ -12,8 +12,7 @@ export function scopedTmpPath(uid: number, pid: number): string {
 /** Makes the directory anew; one that an earlier process of the same number left behind is removed. */
 export function makeScopedTmp(path: string): void {
   try {
-    if (lstatSync(path, { throwIfNoEntry: false })) removeTree(path);
-    mkdirSync(path, { mode: 0o700 });
+    makeAnew(path);
   } catch (cause) {
     throw new AssayError(
       'E_TMP_FAILED',
@@ -23,6 +22,16 @@ export function makeScopedTmp(path: string): void {
         cause,
       },
     );
+  }
+}
+
+function makeAnew(path: string): void {
+  try {
+    mkdirSync(path, 0o700);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    removeTree(path);
+    mkdirSync(path, 0o700);
   }
 }
 

@@ -18,6 +18,15 @@ const ROOT_VARIABLES = [
 /** Programs live in these beside settings and secrets, so only their bin directory is shown. */
 const MIXED = new Set(['.cargo', '.local', '.config', '.npm', '.docker', '.kube', '.aws', '.ssh']);
 
+const PROGRAM_DIRECTORIES: ReadonlySet<string> = new Set(['bin', 'shims', 'sbin']);
+
+/** Shown to every program. */
+const SYSTEM_PROGRAMS = ['/usr', '/bin', '/sbin'];
+
+function isOfSystem(path: string): boolean {
+  return SYSTEM_PROGRAMS.some((dir) => isAtOrBelow(path, dir));
+}
+
 function toRule(path: string): FsRule {
   return {
     effect: 'allow',
@@ -32,7 +41,8 @@ function rootOfBin(bin: string, home: string): string {
   const parent = dirname(bin);
   const isHome = parent === home || isAtOrBelow(home, parent);
   const isMixed = MIXED.has(parent.slice(parent.lastIndexOf('/') + 1));
-  return !isHome && !isMixed && /\/(bin|shims|sbin)$/.test(bin) ? parent : bin;
+  const isBin = PROGRAM_DIRECTORIES.has(bin.slice(bin.lastIndexOf('/') + 1));
+  return !isHome && !isMixed && isBin ? parent : bin;
 }
 
 /** A program inside a package tree needs that tree: `…/lib/node_modules/tool/cli.js` needs `…/lib/node_modules`. */
@@ -76,12 +86,11 @@ export function findToolchainRules({ command, env, home, cwd, tree }: ToolchainO
       isAtOrBelow(cwd, root)
     )
       return;
-    if (isAtOrBelow(root, '/usr') || isAtOrBelow(root, '/bin') || isAtOrBelow(root, '/sbin'))
-      return;
+    if (isOfSystem(root)) return;
     roots.add(root);
   };
   for (const dir of path.split(':')) {
-    if (!dir.startsWith('/') || /^\/(usr|bin|sbin)(\/|$)/.test(dir)) continue;
+    if (!dir.startsWith('/') || isOfSystem(dir)) continue;
     const real = tree.realpath(dir);
     if (real === null || isAtOrBelow(realHome, real)) continue;
     add(rootOfBin(dir, home));

@@ -1,8 +1,6 @@
-import type { NetRule, Policy } from '../policy/policy.ts';
 import type { ActiveLayers } from './layers.ts';
 import type { Needs } from './needs.ts';
-import type { DoorPlan } from './doors.ts';
-import { isByAddress, isEverything, mayNeedDoor, type Network, planNetwork } from './network.ts';
+import type { NetPlan } from './net-plan.ts';
 import type { Degradation } from './plan.ts';
 
 export function describeRule(rule: {
@@ -13,7 +11,7 @@ export function describeRule(rule: {
 
 /** Rules that no layer which is left enforces. */
 export function findDegradations(
-  policy: Policy,
+  net: NetPlan,
   needs: Needs,
   active: ActiveLayers,
   hasWritableWorkspace: boolean,
@@ -51,7 +49,7 @@ export function findDegradations(
       rule: 'signals',
       reason: 'without a pid namespace and Landlock 6, processes outside can be signalled',
     });
-  if (!active.has.net && planNetwork(policy, active) !== 'host')
+  if (!active.has.net && net.network !== 'host')
     degradations.push({
       rule: 'network',
       reason: "without a network namespace, the host's sockets can be listed",
@@ -61,26 +59,5 @@ export function findDegradations(
       rule: 'system calls',
       reason: 'without seccomp, sockets and system calls are not restricted',
     });
-  if (planNetwork(policy, active) === 'host')
-    for (const rule of policy.net)
-      if (rule.effect === 'deny' && !isEverything(rule.text))
-        degradations.push({
-          rule: describeRule(rule),
-          reason: 'the host network is allowed as a whole',
-        });
-  return degradations;
-}
-
-/** Names and addresses that the policy grants, and that cannot be reached, or not by every program. */
-export function findDoorDegradations(
-  policy: Policy,
-  network: Network,
-  doors: DoorPlan | null,
-): Degradation[] {
-  if (network === 'host' || doors?.status === 'enforced') return [];
-  const reason = doors ? doors.reason : 'reaching hosts needs net, or the broker and Landlock 4';
-  // The broker knows addresses as well as any door does; it is names that not every program finds.
-  const isMissed = (rule: NetRule): boolean =>
-    mayNeedDoor(rule) && (network !== 'brokered' || !isByAddress(rule));
-  return policy.net.filter(isMissed).map((rule) => ({ rule: describeRule(rule), reason }));
+  return [...degradations, ...net.open, ...net.closed];
 }

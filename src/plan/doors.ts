@@ -111,7 +111,7 @@ export function planResolver(
   network: Network = 'private',
 ): (MountOp & { readonly kind: 'file' })[] {
   const path = tree.realpath(RESOLV_CONF);
-  if (path === null || tree.kind('/tmp') !== 'directory') return [];
+  if (path === null || !tree.isDirectory('/tmp')) return [];
   const hosts = tree.realpath(HOSTS);
   const options = network === 'brokered' ? `options ${DNS_OVER_TCP}\n` : '';
   return [

@@ -3,8 +3,10 @@ export interface FileTree {
   /** The path with every link resolved; null when nothing is there. */
   realpath(path: string): string | null;
   kind(path: string): 'directory' | 'file' | 'other' | null;
-  /** Names of the directories at the top of the tree; links are left out. */
-  readonly topDirectories: readonly string[];
+  /** The same question as for its kind, and quicker to answer. */
+  isDirectory(path: string): boolean;
+  /** What is at the top of the tree, of whatever kind. */
+  readonly topPaths: readonly string[];
 }
 
 export function isAtOrBelow(path: string, dir: string): boolean {

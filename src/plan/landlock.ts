@@ -1,3 +1,4 @@
+import { isAtOrBelow } from './file-tree.ts';
 import { EXEC, type Grant, READ, type SystemGroup, WRITE } from './grants.ts';
 import type { LandlockRules } from './plan.ts';
 
@@ -19,7 +20,7 @@ const WRITE_RIGHTS = [1, 4, 5, 7, 8, 9, 10, 12, 13, 14].reduce((bits, bit) => bi
 const DEVICE_RIGHTS = 1 << 15;
 const TRUNCATE_RIGHT = 1 << 14;
 /** What is written here reaches no file of a read-only mount. */
-const NO_FILES = /^\/(?:dev|proc|sys)(?:\/|$)/;
+const NO_FILES = ['/dev', '/proc', '/sys'];
 
 const WHAT_IS_MISSING: readonly (readonly [abi: number, what: string])[] = [
   [2, 'files cannot be moved between directories'],
@@ -65,7 +66,8 @@ function easeOpening(
   { path, rights }: Pick<Grant, 'path' | 'rights'>,
   isReadOnly: boolean,
 ): number {
-  return isReadOnly && rights & READ && !NO_FILES.test(path) ? TRUNCATE_RIGHT : 0;
+  if (!isReadOnly || !(rights & READ)) return 0;
+  return NO_FILES.some((dir) => isAtOrBelow(path, dir)) ? 0 : TRUNCATE_RIGHT;
 }
 
 export function planLandlock(options: {

@@ -3,30 +3,19 @@ import { decide } from '../policy/decide.ts';
 import { isLiteral, unescapeLiteral } from '../policy/glob.ts';
 import type { InjectRule, Policy, Variables } from '../policy/policy.ts';
 import { planBrokerRules } from './broker.ts';
-import { describeRule, findDegradations, findDoorDegradations } from './degradations.ts';
-import {
-  addProxyVariables,
-  type DoorPlan,
-  makeResolverRules,
-  planDoors,
-  planResolver,
-} from './doors.ts';
+import { describeRule, findDegradations } from './degradations.ts';
+import type { DoorPlan } from './doors.ts';
 import { type FileTree, isAtOrBelow } from './file-tree.ts';
 import { collectGrants, groupSystemRules, READ, WRITE } from './grants.ts';
 import { planLandlock } from './landlock.ts';
 import { type ActiveLayers, chooseLayers, type LayerChoice } from './layers.ts';
 import { type LimitPlan, planLimits } from './limits.ts';
 import { findNeeds, type Needs } from './needs.ts';
-import { type Network, planNetwork } from './network.ts';
+import type { PlanNet } from './net-plan.ts';
+import type { Network } from './network.ts';
 import type { Degradation, LaunchPlan, LayerReport, Recording } from './plan.ts';
 import type { FilterRequest } from './seccomp/filter-request.ts';
-import {
-  addTrustVariables,
-  makeTrustRules,
-  planTrust,
-  planTrustFile,
-  type TrustPlan,
-} from './trust.ts';
+import type { TrustPlan } from './trust.ts';
 import { planView } from './view.ts';
 
 export interface PlanInput {
@@ -35,6 +24,8 @@ export interface PlanInput {
   readonly host: HostFacts;
   readonly tree: FileTree;
   readonly choice: LayerChoice;
+  /** The one that `choosePlanNet()` names for the rules of the policy. */
+  readonly planNet: PlanNet;
   readonly argv: readonly string[];
   readonly env: readonly (readonly [string, string])[];
   readonly parentPid: number;
@@ -154,21 +145,19 @@ function describeUnused({ header, text, origin }: InjectRule): string {
 export function makePlan(input: PlanInput): Plan {
   const { variables, host, tree } = input;
   const active = chooseLayers(host, input.choice);
-  const network = planNetwork(input.policy, active);
-  const { ipv6, canBeLazy } = host;
-  const doors = planDoors(input.policy, { active, network, tree, ipv6, canBeLazy });
-  const trust = planTrust({
-    text: doors ? input.trustedPem : undefined,
+  const net = input.planNet({
+    policy: input.policy,
+    active,
     tree,
-    hasMount: active.has.mount,
+    host,
+    trustedPem: input.trustedPem,
     tmpdir: variables.tmpdir,
   });
-  const policy = doors
-    ? {
-        ...input.policy,
-        fs: [...input.policy.fs, ...makeResolverRules(tree), ...makeTrustRules(trust)],
-      }
-    : input.policy;
+  const { network, doors, trust } = net;
+  const policy =
+    net.rules.length > 0
+      ? { ...input.policy, fs: [...input.policy.fs, ...net.rules] }
+      : input.policy;
   const { grants, absent, astray } = collectGrants(policy.fs, tree);
   const system = groupSystemRules(policy.fs);
   // Without a mount namespace these are the host's own, shared with every other program of this user.
@@ -219,7 +208,7 @@ export function makePlan(input: PlanInput): Plan {
         shmBytes: policy.limits.memoryBytes,
         ...findPinned(needs, policy, input, has.broker),
         proc: has.pid ? { pidMax: limits.pidMax, firstPid } : null,
-        files: doors ? [...planResolver(tree, network), ...planTrustFile(trust)] : [],
+        files: net.files,
       })
     : [];
   const env = has.mount ? input.env : withoutGitConfig(input);
@@ -255,9 +244,7 @@ export function makePlan(input: PlanInput): Plan {
       gid: host.gid,
       parentPid: input.parentPid,
       argv: input.argv,
-      env: doors
-        ? addTrustVariables(addProxyVariables(env, policy.env.set, network), trust, policy.env.set)
-        : env,
+      env: net.addVariables(env),
       cwd: variables.cwd,
       scopedDir: variables.tmpdir,
       privateTmp: tmpPaths,
@@ -288,8 +275,7 @@ export function makePlan(input: PlanInput): Plan {
     },
     layers: active.reports,
     degradations: [
-      ...findDegradations(policy, needs, active, hasWritableWorkspace),
-      ...findDoorDegradations(policy, network, doors),
+      ...findDegradations(net, needs, active, hasWritableWorkspace),
       ...limits.reports
         .filter(({ strength }) => strength === 'absent')
         .map(({ limit, how }) => ({ rule: `limit on ${limit}`, reason: how })),

@@ -1,4 +1,5 @@
 import { isCatchAll, parseNetTarget } from '../policy/net-target.ts';
+import { LOOPBACK } from '../policy/plain-net.ts';
 import type { NetRule, Policy } from '../policy/policy.ts';
 import type { ActiveLayers } from './layers.ts';
 import { needsDoors } from './routed-ranges.ts';
@@ -16,14 +17,6 @@ export function isEverything(text: string): boolean {
   const target = parseNetTarget(text);
   return !('problem' in target) && isCatchAll(target);
 }
-
-export const LOOPBACK: ReadonlySet<string> = new Set([
-  '127.0.0.1',
-  'localhost',
-  '::1',
-  '127.0.0.0/8',
-  '[::1]',
-]);
 
 export function planNetwork(policy: Policy, active: ActiveLayers): Network {
   if (policy.net.some(({ effect, text }) => effect === 'allow' && isEverything(text)))

@@ -37,7 +37,14 @@ const PRIVATE_DIRECTORIES = ['/tmp', '/var/tmp'] as const;
 function chooseHidden({ grants, tree, home }: ViewOptions): string[] {
   const isWhole = (dir: string): boolean =>
     grants.some(({ path, isGlob }) => !isGlob && isAtOrBelow(dir, path));
-  const hidden = tree.topDirectories.filter((dir) => !SYSTEM_DIRECTORIES.has(dir) && !isWhole(dir));
+  // A link is left as it is: what it leads to is hidden where that is.
+  const hidden = tree.topPaths.filter(
+    (path) =>
+      !SYSTEM_DIRECTORIES.has(path) &&
+      tree.isDirectory(path) &&
+      tree.realpath(path) === path &&
+      !isWhole(path),
+  );
   const isHidden = (path: string): boolean => hidden.some((dir) => isAtOrBelow(path, dir));
   const realHome = tree.realpath(home);
   // A home inside a system directory, such as that of a service account.
@@ -45,7 +52,7 @@ function chooseHidden({ grants, tree, home }: ViewOptions): string[] {
     PRIVATE_DIRECTORIES.some((dir) => isAtOrBelow(path, dir));
   if (
     realHome !== null &&
-    tree.kind(realHome) === 'directory' &&
+    tree.isDirectory(realHome) &&
     realHome.split('/').length > 2 &&
     !isPrivate(realHome) &&
     !isHidden(realHome) &&
@@ -114,7 +121,7 @@ function chooseLinks(grants: readonly Grant[], hidden: readonly string[]): Mount
 export function planView(options: ViewOptions): MountOp[] {
   const { tmpdir, tmpLimit, tree } = options;
   const hidden = chooseHidden(options);
-  const scoped = PRIVATE_DIRECTORIES.filter((path) => tree.kind(path) === 'directory').map(
+  const scoped = PRIVATE_DIRECTORIES.filter((path) => tree.isDirectory(path)).map(
     (path): MountOp =>
       tmpLimit
         ? { kind: 'tmpfs', path, ...tmpLimit, isShared: false }
@@ -129,7 +136,7 @@ export function planView(options: ViewOptions): MountOp[] {
     ...binds,
     ...chooseEmpty(options, hidden),
   ];
-  if (tree.kind('/dev/shm') === 'directory')
+  if (tree.isDirectory('/dev/shm'))
     ops.push({
       kind: 'tmpfs',
       path: '/dev/shm',
@@ -145,7 +152,7 @@ export function planView(options: ViewOptions): MountOp[] {
   if (isAtOrBelow(tmpdir, '/tmp') && tmpdir !== '/tmp')
     ops.push({ kind: 'symlink', path: tmpdir, target: '/tmp' });
   ops.push(...chooseLinks(options.grants, hidden));
-  if (tree.kind('/dev/pts') === 'directory') ops.push({ kind: 'devpts' });
+  if (tree.isDirectory('/dev/pts')) ops.push({ kind: 'devpts' });
   if (options.proc) ops.push({ kind: 'proc', ...options.proc });
   return ops;
 }

@@ -15,16 +15,23 @@ export interface ExpandOptions {
 
 export type Expansion = { readonly patterns: readonly string[] } | Refusal;
 
-/** An entry that is already its own pattern: most of the system baseline, on the way of every start. */
+/** A path that is already its own pattern. */
 const PLAIN = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.+-]+)+$/;
+
+/** How the entries of the presets begin, which are on the way of every start. */
+const BASES = [
+  ['~', 'home'],
+  ['${CWD}', 'cwd'],
+] as const;
 
 /** One entry as the user wrote it → the absolute patterns it stands for. A pattern expands to itself. */
 export function expandEntry(text: string, options: ExpandOptions): Expansion {
-  if (PLAIN.test(text)) return { patterns: [text] };
+  const plain = readPlain(text, options.variables);
+  if (plain !== undefined) return { patterns: [plain] };
   if (text === '') return { problem: 'an entry is empty' };
   if (text.includes('\0')) return { problem: 'an entry holds a NUL byte' };
   // No path has it, and no evidence could name the entry.
-  if (/\p{Surrogate}/u.test(text)) return { problem: 'an entry holds half of a surrogate pair' };
+  if (!text.isWellFormed()) return { problem: 'an entry holds half of a surrogate pair' };
   if (text.startsWith('!')) {
     return {
       problem: `${quote(text)} starts with !, but there are no negated entries`,
@@ -42,6 +49,15 @@ export function expandEntry(text: string, options: ExpandOptions): Expansion {
     if (!patterns.includes(pattern)) patterns.push(pattern);
   }
   return { patterns };
+}
+
+/** What nearly all entries are: a plain path, as it is or below a directory of the run. */
+function readPlain(text: string, variables: Variables): string | undefined {
+  const [beginning, name] = BASES.find(([start]) => text.startsWith(start)) ?? ['', undefined];
+  const rest = text.slice(beginning.length);
+  if (rest !== '' && !rest.startsWith('/')) return undefined;
+  const path = name === undefined ? rest : variables[name] + rest;
+  return PLAIN.test(path) ? path : undefined;
 }
 
 const PATH_VARIABLES: Readonly<Record<string, 'cwd' | 'home' | 'tmpdir'>> = {

@@ -20,11 +20,14 @@ import { matchSegment } from './segment.ts';
 /** covers: the path is matched. leads: something below it can be. apart: nothing at or below it can be. */
 type Relation = 'covers' | 'leads' | 'apart';
 
+/** What is no literal, or may be one that is escaped. */
+const WILD = /[*?[\\]/;
+
 /** Characters that mean something in a policy entry or a pattern; a literal one is written with a backslash. */
 const SPECIAL = /[*?[\]{}\\$]/g;
 
 function comparePattern(pattern: string, path: string): Relation {
-  if (!/[*?[\\]/.test(pattern)) return compareLiteral(pattern, path);
+  if (!WILD.test(pattern)) return compareLiteral(pattern, path);
   const wanted = splitPath(pattern);
   let states = new Set<number>();
   addState(states, wanted, 0);
@@ -45,7 +48,7 @@ function comparePattern(pattern: string, path: string): Relation {
 export function matchPattern(pattern: string, path: string): boolean {
   // Most patterns end in a name that is nowhere in the path.
   const name = pattern.slice(pattern.lastIndexOf('/') + 1);
-  if (!path.includes(name) && !/[*?[\\]/.test(name)) return false;
+  if (!path.includes(name) && !WILD.test(name)) return false;
   return comparePattern(pattern, path) === 'covers';
 }
 
@@ -56,8 +59,7 @@ export function canMatchBelow(pattern: string, dir: string): boolean {
 
 /** Does the pattern name exactly one place? */
 export function isLiteral(pattern: string): boolean {
-  const bare = pattern.includes('\\') ? pattern.replace(/\\./gs, '') : pattern;
-  return !/[*?[]/.test(bare);
+  return !WILD.test(pattern) || !/[*?[]/.test(pattern.replace(/\\./gs, ''));
 }
 
 /** The longest leading directory without a wildcard, unescaped; for a literal pattern the path itself. */
@@ -73,7 +75,7 @@ export function escapeLiteral(path: string): string {
 }
 
 export function unescapeLiteral(pattern: string): string {
-  return pattern.replace(/\\(.)/gs, '$1');
+  return pattern.includes('\\') ? pattern.replace(/\\(.)/gs, '$1') : pattern;
 }
 
 export function splitPath(path: string): string[] {

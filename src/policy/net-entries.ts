@@ -1,7 +1,5 @@
-import { describePlace, placeOf, type PolicyDocument, toProblem } from './document.ts';
-import { parseNetTarget } from './net-target.ts';
+import { describePlace, placeOf, type PolicyDocument } from './document.ts';
 import type { InjectRule, NetRule, Origin } from './policy.ts';
-import { PolicyError } from './problems.ts';
 
 /** The rules of `net.allow` and `net.deny`, in the order of the file. */
 export function toNetRules(document: PolicyDocument): NetRule[] {
@@ -34,18 +32,6 @@ export function toInjectRules(document: PolicyDocument): InjectRule[] {
     isTlsOpened: entry.tls === true,
     origin: toOrigin(document, `net.inject.${index}.host`, entry.host),
   }));
-}
-
-/** `--allow-net`; throws a PolicyError with every value that is none. */
-export function toQuickNetRules(entries: readonly string[]): NetRule[] {
-  const name = '--allow-net';
-  const document: PolicyDocument = { name, data: { net: { allow: entries } } };
-  const problems = entries.flatMap((text, index) => {
-    const target = parseNetTarget(text);
-    return 'problem' in target ? [toProblem(document, `net.allow.${index}`, target)] : [];
-  });
-  if (problems.length > 0) throw new PolicyError(problems);
-  return toNetRules(document);
 }
 
 function toOrigin(document: PolicyDocument, place: string, text: string): Origin {

@@ -41,6 +41,8 @@ export function parseCount(value: string | number): number | undefined {
 }
 
 function splitUnit(value: string | number): { amount: number; unit: string } | undefined {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)
+    return { amount: value, unit: '' };
   const match = /^(\d+(?:\.\d+)?) ?([A-Za-z]*)$/.exec(String(value).trim());
   if (!match) return undefined;
   return { amount: Number(match[1]), unit: match[2] ?? '' };

@@ -5,6 +5,7 @@ import { encodePlan } from '../../src/launch/encode-plan.ts';
 import { readHostTree } from '../../src/launch/host-tree.ts';
 import { ALL_LAYERS } from '../../src/plan/layers.ts';
 import { makePlan } from '../../src/plan/make-plan.ts';
+import { planNamedNet } from '../../src/plan/named-net.ts';
 import { compileFilter } from '../../src/plan/seccomp/compile-filter.ts';
 import { resolvePolicy } from '../../src/policy/combine.ts';
 
@@ -37,6 +38,7 @@ export function makeRealPlan({ uid, gid, dir }: PlanOwner): Uint8Array {
     host: { ...guessFacts(), uid, gid, cgroup: { version: 0 } },
     tree: readHostTree(),
     choice: ALL_LAYERS,
+    planNet: planNamedNet,
     argv: ['/bin/true', 'argument'],
     env: [['PATH', '/usr/bin:/bin']],
     parentPid: process.pid,

@@ -36,7 +36,8 @@ function makeTree(resolver: string | null): FileTree {
   return {
     realpath: (path) => (path === '/etc/resolv.conf' ? resolver : path),
     kind: () => 'directory',
-    topDirectories: [],
+    isDirectory: () => true,
+    topPaths: [],
   };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type QuickRules, resolvePolicy } from '../../src/policy/combine.ts';
+import { resolvePolicy } from '../../src/policy/combine.ts';
+import type { QuickRules } from '../../src/policy/resolve.ts';
 import { decide } from '../../src/policy/decide.ts';
 import type { PolicyFiles } from '../../src/policy/extend.ts';
 import { matchPattern } from '../../src/policy/glob.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type QuickRules, resolvePolicy } from '../../src/policy/combine.ts';
+import { resolvePolicy } from '../../src/policy/combine.ts';
+import type { QuickRules } from '../../src/policy/resolve.ts';
 import {
   effectivePolicyDigest,
   listToolchain,

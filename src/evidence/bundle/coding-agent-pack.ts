@@ -1,5 +1,5 @@
 import type { SurfaceCoverage } from '../../observe/event.ts';
-import { LOOPBACK } from '../../plan/network.ts';
+import { LOOPBACK } from '../../policy/plain-net.ts';
 import type { EffectivePolicy } from '../../policy/effective-policy.ts';
 import { listChanged } from '../controls.ts';
 import type { EvidenceContent } from '../evidence.ts';

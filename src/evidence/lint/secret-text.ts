@@ -1,5 +1,6 @@
 import { REDACTED } from '../../core/redact.ts';
-import { KEYED_ADDRESS, TOKEN, USERINFO } from '../../core/secret-shapes.ts';
+import { KEYED_ADDRESS, USERINFO } from '../../core/secret-shapes.ts';
+import { TOKEN } from '../../core/token-pattern.ts';
 
 /**
  * The words that the older format looks for, where something that may be a secret follows. Alone they are in too many
