@@ -14,9 +14,48 @@ const OUTPUT = { short: 'o', value: 'FILE' } as const satisfies Flag;
 const BUNDLE = { name: 'BUNDLE', min: 1, max: 1 } as const;
 const JSON_SWITCH = { json: {} } as const satisfies Command['flags'];
 
+const BACKENDS = ['local', 'docker', 'gvisor', 'microvm', 'wasm'] as const;
+
+/** What is asked of a sandbox, whoever uses it. */
+const SANDBOX_FLAGS = {
+  backend: { short: 'b', value: 'BACKEND', choices: BACKENDS },
+  net: { value: 'DEST', isList: true },
+  timeout: { value: 'DURATION' },
+  memory: { value: 'SIZE' },
+  disk: { value: 'SIZE' },
+  cpu: { value: 'DURATION' },
+  cpus: { value: 'COUNT' },
+  pids: { value: 'COUNT' },
+  image: { value: 'IMAGE' },
+  isolation: { value: 'KERNEL', choices: ['shared', 'language', 'userspace', 'separate'] },
+  'hard-limits': {},
+  workspace: { value: 'DIR' },
+  env: { value: 'NAME=VALUE', isRepeatable: true },
+} as const satisfies Command['flags'];
+
 /** Every command by its words. This table drives parsing, help and completion. */
 export const COMMANDS = {
   sandbox: SANDBOX,
+  exec: {
+    flags: {
+      lang: {
+        short: 'l',
+        value: 'LANGUAGE',
+        choices: ['python', 'javascript', 'typescript', 'bash'],
+      },
+      ...SANDBOX_FLAGS,
+      file: { short: 'f', value: 'FILE', isRepeatable: true },
+      out: { value: 'DIR' },
+      stdin: { value: 'FILE' },
+      evidence: { value: 'FILE' },
+      batch: { value: 'FILE' },
+      parallel: { value: 'COUNT' },
+      quiet: { short: 'q' },
+      json: {},
+    },
+    positional: { name: 'FILE', min: 0, max: 1 },
+  },
+  backends: { flags: { 'probe-latency': {}, sweep: {}, json: {} } },
   'policy check': { flags: JSON_SWITCH, positional: { name: 'FILE', min: 1, max: 1 } },
   'policy explain': {
     flags: {

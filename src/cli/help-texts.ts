@@ -1,4 +1,5 @@
 import type { COMMANDS, CommandName } from './grammar.ts';
+import { TOOL_TEXTS } from './tool-help-texts.ts';
 
 export interface FlagText {
   readonly group: string;
@@ -111,6 +112,7 @@ export const TEXTS: Texts = {
       { line: 'assay sandbox --env-allow GITHUB_TOKEN -- gh pr list', why: 'Pass one secret' },
     ],
   },
+  ...TOOL_TEXTS,
   'policy check': {
     summary: 'Check a policy file, and the examples in it',
     flags: { json: JSON_OUT },

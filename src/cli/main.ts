@@ -7,6 +7,10 @@ type Run = (parsed: ParsedCommand) => Promise<number>;
 /** Only what a plain `assay sandbox` needs is loaded with this file; every other command brings itself. */
 async function findRun(command: string): Promise<Run> {
   switch (command) {
+    case 'exec':
+      return (await import('./commands/exec.ts')).run;
+    case 'backends':
+      return (await import('./commands/backends.ts')).run;
     case 'policy check':
       return (await import('./commands/policy-check.ts')).run;
     case 'policy explain':

@@ -1,4 +1,5 @@
-import { AssayError } from '../core/errors.ts';
+import { SandboxError, type SandboxErrorCode } from '../backends/sandbox-error.ts';
+import { AssayError, type ErrorCode } from '../core/errors.ts';
 import { toPrintableLines } from '../core/printable.ts';
 import { BundleError, type BundleReason } from '../evidence/bundle/bundle-error.ts';
 import { PolicyError, type PolicyProblem } from '../policy/problems.ts';
@@ -50,6 +51,7 @@ const WRITE_FAILURES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG
 function toAssayError(error: unknown): AssayError {
   if (error instanceof AssayError) return error;
   if (error instanceof BundleError) return describeBundleError(error);
+  if (SandboxError.is(error)) return describeSandboxError(error);
   const message = error instanceof Error ? error.message : String(error);
   if (WRITE_FAILURES.has((error as { readonly code?: unknown } | undefined)?.code))
     return new AssayError('E_OUTPUT_NOT_WRITTEN', `Cannot write the output: ${message}`, {
@@ -74,6 +76,27 @@ function describeBundleError(error: BundleError): AssayError {
         : HINTS[reason],
     cause: error,
   });
+}
+
+const SANDBOX_CODES: Readonly<Record<SandboxErrorCode, ErrorCode>> = {
+  backend_unavailable: 'E_BACKEND_UNAVAILABLE_UNENFORCEABLE',
+  image_unavailable: 'E_BACKEND_UNAVAILABLE_UNENFORCEABLE',
+  policy_unenforceable: 'E_SANDBOX_UNENFORCEABLE',
+  policy_invalid: 'E_USAGE',
+  input_invalid: 'E_USAGE',
+  limit_invalid: 'E_USAGE',
+  path_invalid: 'E_USAGE',
+  path_denied: 'E_USAGE',
+  not_found: 'E_USAGE',
+  start_failed: 'E_LAUNCH_FAILED',
+  gone: 'E_LAUNCH_FAILED',
+  engine_failed: 'E_LAUNCH_FAILED',
+  evidence_write_failed: 'E_RECORD_NOT_WRITTEN',
+};
+
+function describeSandboxError(error: SandboxError): AssayError {
+  const { code, message, hint } = error;
+  return new AssayError(SANDBOX_CODES[code], message, { hint, cause: error });
 }
 
 const HINTS: Readonly<Record<BundleReason, string>> = {

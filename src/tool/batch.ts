@@ -26,7 +26,10 @@ export interface BatchOptions {
   readonly input: AsyncIterable<Uint8Array>;
   readonly parallel: number;
   /** Runs one task. What it throws ends the batch. */
-  run(task: BatchTask, signal: AbortSignal): Promise<TaskResult>;
+  run(
+    task: BatchTask,
+    call: { readonly signal: AbortSignal; readonly line: number },
+  ): Promise<TaskResult>;
   /** Takes one line; resolves when there is room for the next. */
   write(line: string): Promise<void>;
   onProgress?(progress: BatchProgress): void;
@@ -107,7 +110,7 @@ class Batch {
     }
     this.#running += 1;
     try {
-      const result = await this.#options.run(task, this.#signal);
+      const result = await this.#options.run(task, { signal: this.#signal, line });
       return this.#count(line, task.id, result);
     } finally {
       this.#running -= 1;

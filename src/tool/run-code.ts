@@ -23,6 +23,8 @@ export interface RunCodeOptions {
   readonly state: FileState;
   readonly input: CodeInput;
   readonly code: PreparedCode;
+  /** Bytes, instead of what the input says. */
+  readonly stdin?: Uint8Array | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onEvent?: ((event: ExecEvent) => void) | undefined;
   readonly bundle?: string | undefined;
@@ -38,7 +40,7 @@ export async function runCode(options: RunCodeOptions): Promise<CodeRun> {
   try {
     result = await sandbox.exec([...code.argv, placed.path], {
       env: code.env,
-      stdin: input.stdin ?? '',
+      stdin: options.stdin ?? input.stdin ?? '',
       limits: input.timeout_ms === undefined ? undefined : { wallMs: input.timeout_ms },
       signal,
       onEvent,

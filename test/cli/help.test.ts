@@ -40,7 +40,7 @@ describe('the examples', () => {
 
   it.each(lines)('%s can be typed', (line) => {
     // Enough of a shell for these lines: what assay gets of them.
-    const inner = /assay ([^>)]*)/.exec(line)?.[1] ?? '';
+    const inner = /assay ([^<>)]*)/.exec(line)?.[1] ?? '';
     const words = inner.trim().replaceAll("'", '').split(' ');
     expect(() => parseCommandLine(words)).not.toThrow();
   });

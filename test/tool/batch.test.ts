@@ -140,7 +140,7 @@ describe('runBatch()', () => {
     let stopped = 0;
     await expect(
       run([task('a'), task('b'), task('c')].join('\n'), {
-        run: async ({ id }, signal) => {
+        run: async ({ id }, { signal }) => {
           if (id === 'b') throw new Error('out of disk');
           await new Promise((resolve) => signal.addEventListener('abort', resolve));
           stopped += 1;

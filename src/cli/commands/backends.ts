@@ -1,0 +1,33 @@
+import { listLanguages } from '../../tool/prepare-code.ts';
+import { type BackendSurvey, surveyBackends } from '../backends/survey.ts';
+import { renderSurvey } from '../backends/survey-table.ts';
+import type { ParsedCommand } from '../parse.ts';
+
+/** `assay backends`: which kinds of sandbox there are here, and what each guarantees. */
+export async function run({ flags }: Pick<ParsedCommand, 'flags'>): Promise<number> {
+  const surveys = await surveyBackends({
+    hasLatency: flags.has('probe-latency'),
+    isSwept: flags.has('sweep'),
+  });
+  process.stdout.write(
+    flags.has('json')
+      ? `${JSON.stringify({ schema: 'assay.backends.v1', backends: surveys.map(toJson) }, null, 2)}\n`
+      : renderSurvey(surveys),
+  );
+  return 0;
+}
+
+function toJson({ id, report, problem, latency, swept }: BackendSurvey): object {
+  return {
+    id,
+    isAvailable: report?.isAvailable ?? false,
+    engine: report?.engine,
+    reasons: [...(report?.reasons ?? []), ...(problem === undefined ? [] : [problem])],
+    hint: report?.hint,
+    guarantees: report?.isAvailable ? report.guarantees : undefined,
+    languages: report?.isAvailable ? listLanguages(report) : undefined,
+    runtimes: report?.isAvailable ? report.languages : undefined,
+    latency,
+    swept,
+  };
+}

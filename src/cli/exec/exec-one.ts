@@ -1,0 +1,104 @@
+import { loadBackend } from '../../backends/registry.ts';
+import { requireGuarantees } from '../../backends/requirements.ts';
+import type { ExecEvent, Sandbox } from '../../backends/sandbox.ts';
+import { toPrintable } from '../../core/printable.ts';
+import { AssayError } from '../../core/errors.ts';
+import { type CodeInput, makeInputSchema, requireInput } from '../../tool/code-input.ts';
+import { type CodeOutput, makeOutput } from '../../tool/code-output.ts';
+import { FileState } from '../../tool/file-state.ts';
+import { describeEnd } from '../../tool/model-text.ts';
+import { prepareCode, type PreparedCode } from '../../tool/prepare-code.ts';
+import { runCode } from '../../tool/run-code.ts';
+import type { ParsedCommand } from '../parse.ts';
+import { readCode, readStdin } from './code-source.ts';
+import { copyOut, readInputFiles } from './host-files.ts';
+import { readBackendId, readSpec } from './sandbox-flags.ts';
+import { StopSignals } from './stop-signals.ts';
+
+/** `assay exec`: one program, in a sandbox that is gone afterwards. */
+export async function execOne({ flags, rest }: ParsedCommand): Promise<number> {
+  const spec = readSpec(flags);
+  const backend = await loadBackend(readBackendId(flags));
+  const report = await backend.probe();
+  requireGuarantees(spec, report);
+  const stdin = readStdin(flags, rest);
+  const input: CodeInput = { ...readCode(flags, rest), files: readInputFiles(flags.list('file')) };
+  requireInput({ ...input, files: [] }, makeInputSchema());
+  const code = await prepareCode(input.language, input.code, report);
+  if (!('bytes' in code)) throw refuseCode(code, input.language);
+  const stop = new StopSignals();
+  let sandbox: Sandbox | undefined;
+  try {
+    sandbox = await backend.create(spec, { signal: stop.signal });
+    const output = await runIn(sandbox, { flags, input, code, stdin, stop });
+    return stop.exitCode ?? output.exit_code;
+  } catch (error) {
+    // Whoever ends it knows why.
+    if (stop.exitCode !== undefined) return stop.exitCode;
+    throw error;
+  } finally {
+    await sandbox?.[Symbol.asyncDispose]();
+    stop.close();
+  }
+}
+
+interface Run {
+  readonly flags: ParsedCommand['flags'];
+  readonly input: CodeInput;
+  readonly code: PreparedCode;
+  readonly stdin: Uint8Array | undefined;
+  readonly stop: StopSignals;
+}
+
+async function runIn(
+  sandbox: Sandbox,
+  { flags, input, code, stdin, stop }: Run,
+): Promise<CodeOutput> {
+  const isJson = flags.has('json');
+  const run = await runCode({
+    sandbox,
+    state: new FileState(),
+    input,
+    code,
+    stdin,
+    signal: stop.signal,
+    onEvent: isJson ? undefined : passOn,
+    bundle: flags.text('evidence'),
+  });
+  const output = makeOutput(run, Infinity);
+  const directory = flags.text('out');
+  const left = directory === undefined ? [] : await copyOut(sandbox, run.changes, directory);
+  if (isJson) process.stdout.write(`${JSON.stringify(output)}\n`);
+  else if (!flags.has('quiet')) process.stderr.write(renderEnd(output));
+  for (const line of left) process.stderr.write(`assay: ${toPrintable(line)}\n`);
+  return output;
+}
+
+function passOn(event: ExecEvent): void {
+  if (event.type === 'stdout') process.stdout.write(event.data);
+  else if (event.type === 'stderr') process.stderr.write(event.data);
+}
+
+/** Only what the program's own output does not say. */
+function renderEnd(output: CodeOutput): string {
+  const lines: string[] = [];
+  if (output.outcome !== 'exited' && output.outcome !== 'aborted') lines.push(describeEnd(output));
+  const others = output.reached.filter((limit) => limit !== output.limit);
+  if (others.length > 0) lines.push(`limits reached: ${others.join(', ')}`);
+  const { stdout, stderr } = output.truncated;
+  if (stdout + stderr > 0) lines.push(`${stdout + stderr} bytes of output left out`);
+  for (const { action, target, rule, hint } of output.denials) {
+    lines.push(`refused: ${action} ${target}${rule === undefined ? '' : ` (${rule})`}`);
+    if (hint !== undefined) lines.push(`hint: ${hint}`);
+  }
+  return lines.map((line) => `assay: ${toPrintable(line)}\n`).join('');
+}
+
+function refuseCode(
+  { message, line, column }: { message: string; line: number; column: number },
+  language: string,
+): AssayError {
+  return new AssayError('E_USAGE', `Cannot read the ${language}: ${message}`, {
+    at: { file: 'code', line, column },
+  });
+}

@@ -1,0 +1,72 @@
+import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { FileChange, Sandbox } from '../../backends/sandbox.ts';
+import { AssayError } from '../../core/errors.ts';
+import type { InputFile } from '../../tool/code-input.ts';
+import { readInput } from './code-source.ts';
+
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** `--file data/in.csv` is `in.csv` inside, `--file data/in.csv:raw/a.csv` is `raw/a.csv`. */
+export function readInputFiles(entries: readonly string[]): InputFile[] {
+  return entries.map((entry) => {
+    const [, host = entry, inside] = /^(.+?)(?::([^:]+))?$/s.exec(entry) ?? [];
+    return readInputFile(host, inside ?? basename(host));
+  });
+}
+
+export function readInputFile(host: string, path: string): InputFile {
+  const bytes = readInput(host, MAX_FILE_BYTES, 'a file');
+  return { path, content: bytes.toString('base64'), encoding: 'base64' };
+}
+
+/** Copies what the program has made or changed below `directory`; says what could not be. */
+export async function copyOut(
+  sandbox: Sandbox,
+  changes: readonly FileChange[],
+  directory: string,
+): Promise<string[]> {
+  const root = resolve(directory);
+  const left: string[] = [];
+  try {
+    mkdirSync(root, { recursive: true });
+    for (const { path, change, sha256 } of changes) {
+      if (change === 'deleted') continue;
+      if (sha256 === undefined) left.push(`${path} is not a regular file, and stays inside`);
+      else writeBelow(root, path, await sandbox.fs.readFile(path));
+    }
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string')
+      throw new AssayError(
+        'E_OUTPUT_NOT_WRITTEN',
+        `Cannot write to ${JSON.stringify(directory)}: ${cause.message}`,
+        { cause },
+      );
+    throw cause;
+  }
+  return left;
+}
+
+/** The name is the program's choice: it leads nowhere but below, and through no link. */
+function writeBelow(root: string, path: string, data: Uint8Array): void {
+  const target = join(root, path);
+  if (!target.startsWith(`${root}/`)) throw new Error(`${path} leads out of ${root}`);
+  const steps = dirname(path)
+    .split('/')
+    .filter((step) => step !== '.');
+  let parent = root;
+  for (const step of steps) {
+    parent = join(parent, step);
+    const found = lstatSync(parent, { throwIfNoEntry: false });
+    if (!found) mkdirSync(parent);
+    else if (!found.isDirectory()) throw new Error(`${parent} is not a directory`);
+  }
+  const partial = `${target}.${process.pid}.part`;
+  writeFileSync(partial, data, { flag: 'wx' });
+  try {
+    renameSync(partial, target);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error;
+  }
+}

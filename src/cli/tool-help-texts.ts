@@ -1,0 +1,60 @@
+import type { CommandText } from './help-texts.ts';
+
+const SANDBOX_TEXTS = {
+  backend: { group: 'Sandbox', help: 'local (if not given), docker, gvisor, microvm or wasm' },
+  net: { group: 'Sandbox', help: 'Let it connect there: example.org:443; otherwise nowhere' },
+  workspace: { group: 'Sandbox', help: 'DIR:copy, DIR:ro or DIR:rw at /workspace; a copy' },
+  env: { group: 'Sandbox', help: 'Set a variable; nothing of yours is passed' },
+  image: { group: 'Sandbox', help: 'Of a container: which image' },
+  isolation: {
+    group: 'Sandbox',
+    help: 'Refuse less than shared, language, userspace or separate',
+  },
+  timeout: { group: 'Limits', help: 'Wall-clock time: 30s, 5m; 30s if not given' },
+  cpu: { group: 'Limits', help: 'Processor time: 10s' },
+  cpus: { group: 'Limits', help: 'Processors at a time: 0.5, 2' },
+  memory: { group: 'Limits', help: 'Memory: 256M; 512M if not given' },
+  pids: { group: 'Limits', help: 'Processes and threads at one time; 64 if not given' },
+  disk: { group: 'Limits', help: 'Bytes on disk: 10M; 64M if not given' },
+  'hard-limits': { group: 'Limits', help: 'Refuse limits that the kernel or engine do not keep' },
+} as const satisfies CommandText['flags'];
+
+/** Of the commands around the code-execution tool. */
+export const TOOL_TEXTS = {
+  exec: {
+    summary: 'Run code in a sandbox of its own, and say what it did',
+    flags: {
+      lang: { group: 'Code', help: 'python, javascript, typescript or bash; a file may tell' },
+      file: { group: 'Code', help: 'Put this file beside it; HOST:INSIDE gives it another name' },
+      stdin: { group: 'Code', help: 'What the program reads; nothing if not given' },
+      out: { group: 'Code', help: 'Copy what it made or changed here' },
+      ...SANDBOX_TEXTS,
+      batch: { group: 'Batch', help: 'Run the tasks of this file, one in JSON a line' },
+      parallel: { group: 'Batch', help: 'So many at a time; 4 if not given' },
+      evidence: { group: 'Output', help: 'Write the evidence bundle; of a batch, a directory' },
+      quiet: { group: 'Output', help: 'Nothing but what the program prints' },
+      json: { group: 'Output', help: 'Print the result as JSON instead' },
+    },
+    notes: [
+      'The code is read from FILE, or from standard input.',
+      'Exit: the code of the program, 124 after the timeout, 137 when a limit ended it,',
+      '2 when assay refuses, 3 when assay fails; of a batch 1 when a task failed.',
+    ],
+    examples: [
+      { line: 'assay exec --lang python < main.py', why: 'No network, no files of yours' },
+      { line: 'assay exec -f in.csv --out made main.py', why: 'Files in and out' },
+      { line: 'assay exec --net example.org:443 main.mjs', why: 'One host and no other' },
+      { line: 'assay exec -b gvisor --memory 256M main.py', why: 'Behind another kernel' },
+      { line: 'assay exec --batch tasks.ndjson --parallel 8', why: 'Many, each in its own' },
+    ],
+  },
+  backends: {
+    summary: 'Say which kinds of sandbox there are here, and what each guarantees',
+    flags: {
+      'probe-latency': { group: 'Choice', help: 'Measure how long a sandbox takes here' },
+      sweep: { group: 'Choice', help: 'Remove what runs that were killed have left' },
+      json: { group: 'Output', help: 'Print JSON' },
+    },
+    examples: [{ line: 'assay backends --probe-latency', why: 'Engine, guarantees, time' }],
+  },
+} as const satisfies Readonly<Record<string, CommandText>>;
