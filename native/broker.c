@@ -185,7 +185,7 @@ static void *receive_all(void *argument) {
       continue;
     }
     if (!self->is_second) adapt(b, r.tid);
-    awake_call();
+    awake_call(b);
     attempt.program = 0;
     attempt.pidfd = -1;
     attempt.is_refused = attempt.is_begun = false;

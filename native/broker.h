@@ -111,7 +111,7 @@ bool is_still_waiting(const struct request *r);
 
 /* awake.c */
 void awake_start(const struct plan *plan);
-void awake_call(void);
+void awake_call(const struct broker *b);
 
 /* places.c */
 void forget_places(struct broker *b);
