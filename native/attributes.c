@@ -13,6 +13,7 @@
 #include <utime.h>
 
 #define XATTR_CAP 65536
+#define MAX_TRIES 40
 
 static int set_times(const struct request *r, struct target *t, const struct timespec *times) {
   if (t->parent >= 0) return utimensat(t->parent, t->name, times, AT_SYMLINK_NOFOLLOW) ? -errno : 0;
@@ -148,18 +149,36 @@ static void describe_mode(const struct request *r, char out[16]) {
   snprintf(out, 16, "%04o", (unsigned)r->args[is_second ? 1 : 2] & 07777);
 }
 
+static int resolve_changed(const struct request *r, int dirfd, uint64_t path, int flags, bool by_descriptor, struct target *t) {
+  int error = by_descriptor ? resolve_descriptor(r, dirfd, t)
+                            : resolve_argument(r, dirfd, path, flags & AT_SYMLINK_NOFOLLOW ? 0 : FOLLOW, flags & AT_EMPTY_PATH, t);
+  return !error && !t->exists ? -ENOENT : error;
+}
+
+/* Resolves, and holds the name. Where directories are moved all the time, it is the name that it had. */
+static int resolve_held(const struct request *r, int dirfd, uint64_t path, int flags, bool by_descriptor, struct target *t, struct name_hold *hold) {
+  for (int tries = 0;; tries++) {
+    uint32_t turn = atomic_load(&r->broker->place_turn);
+    int error = resolve_changed(r, dirfd, path, flags, by_descriptor, t);
+    if (error) return error;
+    hold_names(r->broker, t->path, NULL, hold);
+    if (turn == atomic_load(&r->broker->place_turn) || tries == MAX_TRIES) return 0;
+    let_names_go(hold);
+    release(t);
+  }
+}
+
 void change_attributes(const struct request *r, int dirfd, uint64_t path, int flags, bool by_descriptor) {
   struct target t;
   struct broker *b = r->broker;
+  struct name_hold hold = {0};
   const char *op = attribute_op(r->nr);
   char mode[16] = "";
   clear_target(&t);
   if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) || (by_descriptor && flags)) return answer(r, 0, -EINVAL);
   if (changes_no_time(r)) return answer(r, 0, 0);
   if (by_descriptor && dirfd == AT_FDCWD) return answer(r, 0, -EFAULT);
-  int error = by_descriptor ? resolve_descriptor(r, dirfd, &t)
-                            : resolve_argument(r, dirfd, path, flags & AT_SYMLINK_NOFOLLOW ? 0 : FOLLOW, flags & AT_EMPTY_PATH, &t);
-  if (!error && !t.exists) error = -ENOENT;
+  int error = resolve_held(r, dirfd, path, flags, by_descriptor, &t, &hold);
   if (!error) {
     uint32_t rule = refusal_of(b, &t, OP_WRITE);
     if (!rule && !is_covered(b, t.path, OP_WRITE)) rule = NO_RULE;
@@ -169,6 +188,7 @@ void change_attributes(const struct request *r, int dirfd, uint64_t path, int fl
   if (!strcmp(op, "chmod")) describe_mode(r, mode);
   note_outcome(r, (struct fact){.op = op, .path = t.path, .target = mode, .error = -error,
                                 .flags = t.exists && S_ISDIR(t.st.st_mode) ? FACT_DIRECTORY : 0});
+  let_names_go(&hold);
   release(&t);
   answer(r, 0, error);
 }

@@ -217,7 +217,7 @@ struct broker *broker_start(struct plan *plan, int listener, pid_t program) {
   record_start(b);
   if (plan->flags & PLAN_RECORD) programs_start(b, program);
   pthread_mutex_init(&b->lock, NULL);
-  pthread_mutex_init(&b->names_lock, NULL);
+  names_start(b);
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP); /* since 6.6 */
   awake_start(plan);
   if (plan->flags & PLAN_BROKERED) judge_start();

@@ -25,6 +25,21 @@ struct held_set {
   size_t count;
 };
 
+/* See names.c. */
+#define NAME_LOCKS 64
+struct names {
+  pthread_rwlock_t tree; /* no directory is moved while it is shared */
+  pthread_rwlock_t locks[NAME_LOCKS];
+};
+struct name_hold {
+  struct names *names; /* NULL: nothing is held */
+  struct held_lock {
+    unsigned number;
+    bool is_changed;
+  } locks[4];
+  size_t count;
+};
+
 /* An image that ran, and the program that executed it. */
 struct program {
   uint32_t id, parent;
@@ -50,8 +65,8 @@ struct broker {
   atomic_uint place_turn;
   int root_fd;
   struct broker_rule *named_rules[256], *other_rules;
-  pthread_mutex_t lock;       /* the sets */
-  pthread_mutex_t names_lock; /* no name changes while a new one is looked at */
+  pthread_mutex_t lock; /* the sets */
+  struct names names;
   struct held_set created_configs, bound_sockets, git_dirs;
   struct record *record;
   struct program_table *programs;
@@ -112,6 +127,12 @@ bool is_still_waiting(const struct request *r);
 /* awake.c */
 void awake_start(const struct plan *plan);
 void awake_call(const struct broker *b);
+
+/* names.c */
+void names_start(struct broker *b);
+void hold_names(struct broker *b, const char *path, const char *other, struct name_hold *hold);
+void hold_all_names(struct broker *b, struct name_hold *hold);
+void let_names_go(struct name_hold *hold);
 
 /* places.c */
 void forget_places(struct broker *b);

@@ -68,8 +68,8 @@ struct one_change {
   int follow, kind;
 };
 
-/* -EAGAIN when the path means something else by now. */
-static int try_change(const struct request *r, const struct one_change *c, struct target *t) {
+/* -EAGAIN when the path means something else by now. What was done is to be recorded before the name is let go. */
+static int try_change(const struct request *r, const struct one_change *c, struct target *t, struct name_hold *hold) {
   int error = resolve_argument(r, c->dirfd, c->path, c->follow, false, t);
   if (error) return error;
   uint32_t rule = refusal_of(r->broker, t, OP_WRITE);
@@ -77,10 +77,9 @@ static int try_change(const struct request *r, const struct one_change *c, struc
   if (!rule && c->change == make_link) rule = find_rename_refusal(r->broker, t->path, t->path, true);
   if (c->kind & CREATES && t->exists) return -EEXIST;
   if (rule) return note_refusal(r, c->op, t->path, rule, EACCES), -EACCES;
-  pthread_mutex_lock(&r->broker->names_lock);
+  hold_names(r->broker, t->path, NULL, hold);
   if (has_moved(t)) error = -EAGAIN;
   else error = c->kind & CREATES ? make_entry(r, t, c->change) : c->change(r, t);
-  pthread_mutex_unlock(&r->broker->names_lock);
   if (!rule) note_kernel_refusal(r, c->op, t->path, OP_WRITE, error);
   return error;
 }
@@ -88,6 +87,7 @@ static int try_change(const struct request *r, const struct one_change *c, struc
 static void change_one(const struct request *r, const char *op, int dirfd, uint64_t path, int (*change)(const struct request *, struct target *),
                        int follow, int kind) {
   struct one_change c = {op, dirfd, path, change, follow, kind};
+  struct name_hold hold = {0};
   struct target t;
   char text[4096] = "";
   clear_target(&t);
@@ -96,13 +96,15 @@ static void change_one(const struct request *r, const char *op, int dirfd, uint6
   r->attempt->link_text = text;
   for (int tries = 0; error == -EAGAIN && tries < MAX_TRIES; tries++) {
     release(&t);
-    error = try_change(r, &c, &t);
+    let_names_go(&hold);
+    error = try_change(r, &c, &t, &hold);
   }
   if (error == -EAGAIN) error = -EBUSY;
   if (!error && !(kind & CREATES) && t.exists && S_ISDIR(t.st.st_mode)) forget_places(r->broker); /* its number is free again */
   bool is_dir = change == make_dir || (t.exists && S_ISDIR(t.st.st_mode));
   note_outcome(r, (struct fact){.op = op, .path = t.path, .target = text, .error = -error, .flags = is_dir ? FACT_DIRECTORY : 0,
                                 .before = change == set_length && !error ? &t.st : NULL});
+  let_names_go(&hold);
   release(&t);
   answer(r, 0, error);
 }
@@ -151,7 +153,10 @@ static int resolve_second(const struct request *r, int dirfd, uint64_t address, 
   return error;
 }
 
-static int try_rename(const struct request *r, struct target *from, struct target *to, unsigned flags) {
+/* What is moved alone, without anything below it. */
+static bool is_single(const struct target *from, unsigned flags) { return S_ISREG(from->st.st_mode) && !(flags & 2 /* EXCHANGE */); }
+
+static int try_rename(const struct request *r, struct target *from, struct target *to, unsigned flags, struct name_hold *hold) {
   const uint64_t *a = r->args;
   bool has_dirs = true;
 #ifdef SYS_rename
@@ -166,12 +171,12 @@ static int try_rename(const struct request *r, struct target *from, struct targe
   if ((to->must_be_dir || from->must_be_dir) && !S_ISDIR(from->st.st_mode)) return -ENOTDIR;
   error = check_rename(r, from, to, flags & 2 /* EXCHANGE */);
   if (error) return error;
-  pthread_mutex_lock(&r->broker->names_lock);
+  if (is_single(from, flags)) hold_names(r->broker, from->path, to->path, hold);
+  else hold_all_names(r->broker, hold);
   /* What was judged as a file must not have become a directory that brings protected names with it. */
   if (has_moved(from) || has_moved(to)) error = -EAGAIN;
   else error = syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? -errno : 0;
-  if (!error && (flags & 2 || !S_ISREG(from->st.st_mode))) forget_places(r->broker);
-  pthread_mutex_unlock(&r->broker->names_lock);
+  if (!error && !is_single(from, flags)) forget_places(r->broker);
   note_kernel_refusal(r, "rename", is_covered(r->broker, from->path, OP_WRITE) ? to->path : from->path, OP_WRITE, error);
   return error;
 }
@@ -179,6 +184,7 @@ static int try_rename(const struct request *r, struct target *from, struct targe
 static void perform_rename(const struct request *r) {
   struct broker *b = r->broker;
   struct target from, to;
+  struct name_hold hold = {0};
   unsigned flags = r->nr == SYS_renameat2 ? (unsigned)r->args[4] : 0;
   int error = -EAGAIN;
   clear_target(&from);
@@ -186,18 +192,20 @@ static void perform_rename(const struct request *r) {
   for (int tries = 0; error == -EAGAIN && tries < MAX_TRIES; tries++) {
     release(&from);
     release(&to);
-    error = try_rename(r, &from, &to, flags);
+    let_names_go(&hold);
+    error = try_rename(r, &from, &to, flags, &hold);
   }
   if (error == -EAGAIN) error = -EBUSY;
   if (!error) guard_note(b, &to);
   if (!error && flags & 2) guard_note(b, &from);
   note_rename(r, &from, &to, -error, flags & 2);
+  let_names_go(&hold);
   release(&from);
   release(&to);
   answer(r, 0, error);
 }
 
-static int try_link(const struct request *r, struct target *from, struct target *to, int flags) {
+static int try_link(const struct request *r, struct target *from, struct target *to, int flags, struct name_hold *hold) {
   const uint64_t *a = r->args;
   struct broker *b = r->broker;
   bool at = r->nr == SYS_linkat;
@@ -216,17 +224,17 @@ static int try_link(const struct request *r, struct target *from, struct target 
   if (!rule && S_ISLNK(from->st.st_mode)) rule = find_rename_refusal(b, to->path, to->path, true);
   if (rule) return note_refusal(r, "link", path, rule, EACCES), -EACCES;
   object_link(from, link);
-  pthread_mutex_lock(&b->names_lock);
+  hold_names(b, from->path, to->path, hold);
   if (has_moved(from) || has_moved(to)) error = -EAGAIN;
   else if (S_ISLNK(from->st.st_mode)) error = linkat(from->parent, from->name, to->parent, to->name, 0) ? -errno : 0;
   else error = linkat(AT_FDCWD, link, to->parent, to->name, AT_SYMLINK_FOLLOW) ? -errno : 0;
-  pthread_mutex_unlock(&b->names_lock);
   note_kernel_refusal(r, "link", to->path, OP_WRITE, error);
   return error;
 }
 
 static void perform_link(const struct request *r) {
   struct target from, to;
+  struct name_hold hold = {0};
   int flags = r->nr == SYS_linkat ? (int)r->args[4] : 0, error = -EAGAIN;
   if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) return answer(r, 0, -EINVAL);
   clear_target(&from);
@@ -234,11 +242,13 @@ static void perform_link(const struct request *r) {
   for (int tries = 0; error == -EAGAIN && tries < MAX_TRIES; tries++) {
     release(&from);
     release(&to);
-    error = try_link(r, &from, &to, flags);
+    let_names_go(&hold);
+    error = try_link(r, &from, &to, flags, &hold);
   }
   if (error == -EAGAIN) error = -EBUSY;
   if (!error) guard_note(r->broker, &to);
   note_outcome(r, (struct fact){.op = "link", .path = from.path, .target = to.path, .error = -error});
+  let_names_go(&hold);
   release(&from);
   release(&to);
   answer(r, 0, error);

@@ -51,7 +51,7 @@ int resolve_argument(const struct request *r, int dirfd, uint64_t address, int f
   return len < 0 ? len : resolve_fetched(r, dirfd, follow, empty_ok, t);
 }
 
-/* Whether the path has come to mean something else since it was resolved and judged. While `names_lock` is held, nothing
+/* Whether the path has come to mean something else since it was resolved and judged. While the name is held, nothing
    inside makes it do so any more. */
 bool has_moved(const struct target *t) {
   char path[PATH_CAP];

@@ -95,6 +95,13 @@ static bool may_block(const struct open_call *call, const struct target *t) {
   return t->exists && S_ISFIFO(t->st.st_mode) && !(call->flags & O_NONBLOCK) && (call->flags & O_ACCMODE) != O_RDWR;
 }
 
+/* What is there, or not, may be another thing since it was looked at: with O_CREAT a file would be made that counts as one
+   that was there. While the name is held, nothing inside does that any more. */
+static bool is_still_there(const struct target *t) {
+  struct stat st;
+  return !t->exists || t->parent < 0 || (!fstatat(t->parent, t->name, &st, AT_SYMLINK_NOFOLLOW) && st.st_dev == t->st.st_dev && st.st_ino == t->st.st_ino);
+}
+
 /* Returns a descriptor, an error, or -EAGAIN when a link took the place of the file and all is to be done again. */
 static int open_checked(const struct request *r, const struct open_call *call, const struct target *t) {
   struct broker *b = r->broker;
@@ -142,6 +149,24 @@ static void note_open(const struct request *r, const struct open_call *call, con
   note_outcome(r, fact);
 }
 
+/* Does it make or change something that has a name? */
+static bool is_change(const struct open_call *call, const struct target *t) {
+  return (open_ops(call, t->exists) & OP_WRITE) && (!t->exists || S_ISREG(t->st.st_mode));
+}
+
+/* `turn` is that of the places when `t` was resolved. -EAGAIN when it means something else by now. A change is in the
+   record before anybody else gets at the name. */
+static int open_in_order(const struct request *r, const struct open_call *call, const struct target *t, uint32_t turn) {
+  struct name_hold hold = {0};
+  if (!is_change(call, t)) return open_checked(r, call, t);
+  hold_names(r->broker, t->path, NULL, &hold);
+  bool is_other = turn != atomic_load(&r->broker->place_turn) ? has_moved(t) : !is_still_there(t);
+  int fd = is_other ? -EAGAIN : open_checked(r, call, t);
+  if (fd >= 0) note_open(r, call, t, 0); /* it is done, whether or not the caller will get its descriptor */
+  let_names_go(&hold);
+  return fd;
+}
+
 /* Hands over what was opened and tells of it. Our own copy is closed before the caller goes on, which could notice it:
    a FIFO would have one more end, a program would be busy. A file that is only read shows nothing of that kind, and is
    handed over together with the answer, which saves the caller to be woken up twice. */
@@ -149,9 +174,7 @@ static void hand_over(const struct request *r, const struct open_call *call, con
   if (is_plain) atomic_fetch_add(&r->broker->unrecorded, 1);
   int number = is_plain ? give_answer(r, fd, call->flags & O_CLOEXEC) : give_descriptor(r, fd, call->flags & O_CLOEXEC);
   close(fd);
-  bool is_effect = open_ops(call, t->exists) & OP_WRITE; /* done, whether or not the caller has got its descriptor */
-  if (number >= 0 || is_effect) note_open(r, call, t, 0);
-  else if (number != -ENOENT) note_open(r, call, t, -number);
+  if (!is_change(call, t) && number != -ENOENT) note_open(r, call, t, number < 0 ? -number : 0);
   if (is_plain) atomic_fetch_sub(&r->broker->unrecorded, 1);
   if (!is_plain || number < 0) answer(r, number, number);
 }
@@ -169,6 +192,7 @@ static void open_and_answer(const struct request *r, bool is_own_thread) {
   fd = open_plainly(r, call.dirfd, call.flags, &t);
   bool is_plain = fd >= 0;
   for (int attempt = 0; fd == -EAGAIN && attempt < 40; attempt++) {
+    uint32_t turn = atomic_load(&r->broker->place_turn);
     fd = resolve_fetched(r, call.dirfd, !(call.flags & O_NOFOLLOW) && !is_exclusive, false, &t);
     if (fd < 0) break;
     if (!is_own_thread && may_block(&call, &t)) {
@@ -176,7 +200,7 @@ static void open_and_answer(const struct request *r, bool is_own_thread) {
       if (!in_own_thread(r, perform_open)) answer(r, 0, -ENFILE);
       return;
     }
-    fd = open_checked(r, &call, &t);
+    fd = open_in_order(r, &call, &t, turn);
     release(&t);
   }
   if (fd >= 0) return hand_over(r, &call, &t, fd, is_plain);

@@ -1,4 +1,5 @@
 /* The plan's rules over canonical paths. Which rules there are is the planner's business. */
+#define _GNU_SOURCE
 #include "broker.h"
 
 #include <string.h>

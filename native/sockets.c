@@ -155,14 +155,15 @@ static bool enter(int directory) {
 /* The socket keeps the name by which it was bound, and programs ask for it: so it is bound by the very text, from the
    caller's directory, which this thread enters. Nothing is renamed meanwhile. Where the text leads elsewhere from here,
    the socket is bound in the directory that was checked, and called by its last name. */
-static int bind_at(const struct request *r, int sock, const struct target *t, const union address *asked, socklen_t asked_len, const char *path) {
+static int bind_at(const struct request *r, int sock, const struct target *t, const union address *asked, socklen_t asked_len, const char *path,
+                   struct name_hold *held) {
   struct broker *b = r->broker;
   union address own = *asked;
   socklen_t own_len = asked_len;
   int base = open_base(r, AT_FDCWD, path);
   if (base < 0) return base;
   use_umask_of(r);
-  pthread_mutex_lock(&b->names_lock);
+  hold_all_names(b, held);
   bool is_by_text = names_directory(base, path, t->parent);
   if (!is_by_text) {
     size_t len = strlen(t->name), room = sizeof own.un.sun_path;
@@ -172,13 +173,13 @@ static int bind_at(const struct request *r, int sock, const struct target *t, co
   int error = strlen(t->name) > sizeof own.un.sun_path ? -EINVAL : !enter(is_by_text ? base : t->parent) ? -errno : 0;
   if (!error) error = bind(sock, &own.any, own_len) ? -errno : 0;
   if (!error) hold(b, &b->bound_sockets, t->parent, t->name, false);
-  pthread_mutex_unlock(&b->names_lock);
   close_base(r, base);
   if (!error) guard_note(b, t);
   return error;
 }
 
 static int bind_pathname(const struct request *r, int sock, const union address *asked, socklen_t len, char described[ADDRESS_CAP]) {
+  struct name_hold held = {0};
   struct target t;
   char path[128];
   copy_socket_path(asked, len, path);
@@ -192,8 +193,9 @@ static int bind_pathname(const struct request *r, int sock, const union address 
   if (rule) refuse_address(r, "bind", described, rule), error = -EACCES;
   if (!error && (t.exists || !t.name[0])) error = -EADDRINUSE;
   if (!error && t.must_be_dir) error = -ENOENT;
-  if (!error) error = bind_at(r, sock, &t, asked, len, path);
+  if (!error) error = bind_at(r, sock, &t, asked, len, path, &held);
   if (!error) note_outcome(r, (struct fact){.op = "mknod", .path = t.path}); /* a file is there that was not */
+  let_names_go(&held);
   if (error == -EACCES && !rule) refuse_address(r, "bind", described, NO_RULE);
   release(&t);
   return error;
