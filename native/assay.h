@@ -40,9 +40,10 @@ struct broker_rule {
   struct broker_rule *next; /* with the same name to look for */
 };
 
-/* Addresses that lead to a door. */
+/* Addresses that lead to a door; of loopback only these ports. */
 struct door_range {
   uint8_t family, prefix, address[16];
+  uint16_t from, to; /* 0 for every port */
 };
 
 struct rlimit_op {

@@ -79,6 +79,7 @@ static void add_routes(const struct plan *plan) {
   if (sock < 0) fail("routes", errno);
   for (size_t i = 0; i < plan->door_range_count; i++) {
     const struct door_range *range = &plan->door_ranges[i];
+    if (range->to) continue; /* of loopback, which is there */
     int error = add_route(sock, range, loopback);
     if (error) fail(range->family == AF_INET ? "routes" : "ipv6 routes", error);
   }
@@ -127,14 +128,26 @@ static void match_meta(struct message_buffer *b, uint32_t key, uint8_t value) {
   put_comparison(b, NFT_CMP_EQ, &value, sizeof value);
 }
 
-static void match_other_destination(struct message_buffer *b, uint32_t offset, const void *data, uint32_t len) {
+static void load_packet(struct message_buffer *b, uint32_t base, uint32_t offset, uint32_t len) {
   struct expression e = begin_expression(b, "payload");
   put_be32(b, NFTA_PAYLOAD_DREG, NFT_REG_1);
-  put_be32(b, NFTA_PAYLOAD_BASE, NFT_PAYLOAD_NETWORK_HEADER);
+  put_be32(b, NFTA_PAYLOAD_BASE, base);
   put_be32(b, NFTA_PAYLOAD_OFFSET, offset);
   put_be32(b, NFTA_PAYLOAD_LEN, len);
   end_expression(b, e);
-  put_comparison(b, NFT_CMP_NEQ, data, len);
+}
+
+/* By its first bytes, or that they are others. */
+static void match_destination(struct message_buffer *b, bool is_ipv6, uint32_t how, const void *data, uint32_t len) {
+  load_packet(b, NFT_PAYLOAD_NETWORK_HEADER, is_ipv6 ? 24 : 16, len);
+  put_comparison(b, how, data, len);
+}
+
+static void match_ports(struct message_buffer *b, const struct door_range *range) {
+  uint16_t from = htons(range->from), to = htons(range->to);
+  load_packet(b, NFT_PAYLOAD_TRANSPORT_HEADER, 2, sizeof from);
+  put_comparison(b, NFT_CMP_GTE, &from, sizeof from);
+  put_comparison(b, NFT_CMP_LTE, &to, sizeof to);
 }
 
 static void put_immediate(struct message_buffer *b, uint32_t into, const void *data, size_t len) {
@@ -144,7 +157,10 @@ static void put_immediate(struct message_buffer *b, uint32_t into, const void *d
   end_expression(b, e);
 }
 
-static void lead_to_door(struct message_buffer *b, uint32_t family, const void *address, size_t len) {
+static void lead_to_door(struct message_buffer *b, bool is_ipv6) {
+  uint32_t family = is_ipv6 ? NFPROTO_IPV6 : NFPROTO_IPV4, loopback = htonl(INADDR_LOOPBACK);
+  const void *address = is_ipv6 ? (const void *)&in6addr_loopback : &loopback;
+  size_t len = is_ipv6 ? sizeof in6addr_loopback : sizeof loopback;
   uint16_t port = htons(TRANSPARENT_PORT);
   put_immediate(b, NFT_REG_1, address, len);
   put_immediate(b, NFT_REG_2, &port, sizeof port);
@@ -181,36 +197,37 @@ static void put_chain(struct message_buffer *b) {
   end_message(b);
 }
 
-/* No range is named here: an address without a route is not reached at all, and what has one is a door or loopback,
-   which is never led away. A packet of a connection that is there already finds its socket first. */
-static void put_rule(struct message_buffer *b, bool is_ipv6, bool is_last) {
+/* Without `ports` no range is named: an address without a route is not reached at all, and what has one is a door or
+   loopback, which is not led away; with them those ports of it are. A packet of a connection that is there already finds
+   its socket first. */
+static void put_rule(struct message_buffer *b, bool is_ipv6, const struct door_range *ports, bool is_last) {
+  uint8_t loopback_net = IN_LOOPBACKNET;
   begin_nft(b, NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND | (is_last ? NLM_F_ACK : 0));
   put_text(b, NFTA_RULE_TABLE, TABLE);
   put_text(b, NFTA_RULE_CHAIN, CHAIN);
   size_t list = begin_nest(b, NFTA_RULE_EXPRESSIONS);
   match_meta(b, NFT_META_NFPROTO, is_ipv6 ? NFPROTO_IPV6 : NFPROTO_IPV4);
   match_meta(b, NFT_META_L4PROTO, IPPROTO_TCP);
-  if (is_ipv6) {
-    match_other_destination(b, 24, &in6addr_loopback, sizeof in6addr_loopback);
-    lead_to_door(b, NFPROTO_IPV6, &in6addr_loopback, sizeof in6addr_loopback);
-  } else {
-    uint8_t loopback_net = IN_LOOPBACKNET;
-    uint32_t loopback = htonl(INADDR_LOOPBACK);
-    match_other_destination(b, 16, &loopback_net, sizeof loopback_net);
-    lead_to_door(b, NFPROTO_IPV4, &loopback, sizeof loopback);
-  }
+  if (ports) {
+    match_destination(b, is_ipv6, NFT_CMP_EQ, ports->address, ports->prefix / 8);
+    match_ports(b, ports);
+  } else if (is_ipv6) match_destination(b, true, NFT_CMP_NEQ, &in6addr_loopback, sizeof in6addr_loopback);
+  else match_destination(b, false, NFT_CMP_NEQ, &loopback_net, sizeof loopback_net);
+  lead_to_door(b, is_ipv6);
   end_nest(b, list);
   end_message(b);
 }
 
-static int lead_connections(bool has_ipv6) {
+static int lead_connections(const struct plan *plan, bool has_ipv6) {
   struct message_buffer b = {.len = 0};
   int sock = open_netlink(NETLINK_NETFILTER);
   if (sock < 0) return errno;
   put_batch_mark(&b, NFNL_MSG_BATCH_BEGIN);
   put_chain(&b);
-  put_rule(&b, false, !has_ipv6);
-  if (has_ipv6) put_rule(&b, true, true);
+  for (size_t i = 0; plan && i < plan->door_range_count; i++)
+    if (plan->door_ranges[i].to) put_rule(&b, plan->door_ranges[i].family == AF_INET6, &plan->door_ranges[i], false);
+  if (has_ipv6) put_rule(&b, true, NULL, false);
+  put_rule(&b, false, NULL, true);
   put_batch_mark(&b, NFNL_MSG_BATCH_END);
   int error = exchange(sock, &b);
   close(sock);
@@ -278,7 +295,7 @@ void open_doors(const struct plan *plan) {
   size_t count = 0;
   for (size_t i = 0; i < plan->door_range_count; i++) has_ipv6 |= plan->door_ranges[i].family == AF_INET6;
   if (is_transparent || plan->flags & PLAN_LAZY_DOORS) add_routes(plan);
-  int error = is_transparent ? lead_connections(has_ipv6) : 0;
+  int error = is_transparent ? lead_connections(plan, has_ipv6) : 0;
   if (error) fail("nft", error);
   error = plan->flags & PLAN_LAZY_DOORS ? allow_low_ports() : 0;
   if (error) fail("lazy", error);
@@ -302,5 +319,5 @@ int probe_doors(void) {
   if (sock < 0 || routes < 0 || allow_transparent(sock, false)) return errno;
   bring_up_loopback();
   int error = add_route(routes, &range, if_nametoindex("lo"));
-  return error ? error : lead_connections(false);
+  return error ? error : lead_connections(NULL, false);
 }

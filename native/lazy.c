@@ -49,6 +49,8 @@ static bool read_place(const struct sockaddr *any, socklen_t len, struct place *
 }
 
 static bool is_in_range(const struct place *place, const struct door_range *range) {
+  unsigned port = ntohs(place->port);
+  if (range->to && (port < range->from || port > range->to)) return false;
   unsigned whole = range->prefix / 8, rest = range->prefix % 8;
   if (place->family != range->family || memcmp(place->address, range->address, whole)) return false;
   return !rest || !((place->address[whole] ^ range->address[whole]) >> (8 - rest));
@@ -60,8 +62,11 @@ static bool is_loopback(const struct place *place) {
 
 static bool is_wanted(const struct plan *plan, const struct place *place) {
   bool is_door = false;
-  for (size_t i = 0; i < plan->door_range_count && !is_door; i++) is_door = is_in_range(place, &plan->door_ranges[i]);
-  return is_door && place->port && !is_loopback(place);
+  for (size_t i = 0; i < plan->door_range_count && !is_door; i++) {
+    const struct door_range *range = &plan->door_ranges[i];
+    is_door = is_in_range(place, range) && (range->to || !is_loopback(place));
+  }
+  return is_door && place->port;
 }
 
 static int listen_at(const struct place *place) {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct message_buffer {
-  _Alignas(4) unsigned char bytes[4096];
+  _Alignas(4) unsigned char bytes[32768];
   size_t len, message; /* where the message that is being written starts */
 };
 

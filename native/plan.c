@@ -107,8 +107,11 @@ static void take_doors(struct plan *plan, struct reader *r) {
   while (r->at < r->end) {
     struct door_range *range = APPEND(plan->door_ranges, plan->door_range_count);
     char address[INET6_ADDRSTRLEN];
-    unsigned prefix;
-    if (sscanf(take_string(r), "%45[0-9a-f:.]/%u", address, &prefix) != 2) die("plan", "not a range of addresses");
+    unsigned prefix, from = 0, to = 0;
+    int count = sscanf(take_string(r), "%45[0-9a-f:.]/%u %u-%u", address, &prefix, &from, &to);
+    if ((count != 2 && count != 4) || from > to || to > UINT16_MAX) die("plan", "not a range of addresses");
+    range->from = (uint16_t)from;
+    range->to = (uint16_t)to;
     range->family = strchr(address, ':') ? AF_INET6 : AF_INET;
     range->prefix = (uint8_t)prefix;
     if (prefix > (range->family == AF_INET ? 32 : 128) || inet_pton(range->family, address, range->address) != 1)

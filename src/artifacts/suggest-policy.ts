@@ -1,6 +1,7 @@
 import { isConnected, isLoopback } from '../evidence/controls.ts';
 import type { Evidence } from '../evidence/evidence.ts';
 import { filterEnvironment } from '../plan/environment.ts';
+import { HOST_LOOPBACK } from '../plan/host-ports.ts';
 import type { PolicyData } from '../policy/document.ts';
 import { escapeLiteral } from '../policy/glob.ts';
 import { parseHostPort } from '../policy/host.ts';
@@ -138,7 +139,7 @@ function findDestinations(runs: readonly Evidence[]): Destinations {
 
 function toNetEntry(endpoint: string): string[] {
   const [, text = ''] = /^tcp:(.+)$/.exec(endpoint) ?? [];
-  const host = parseHostPort(text);
+  const host = parseHostPort(text.replace(new RegExp(`^${HOST_LOOPBACK}:`), '127.0.0.1:'));
   return 'problem' in host ? [] : [formatEntry(host, host.port)];
 }
 

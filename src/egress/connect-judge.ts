@@ -1,4 +1,5 @@
 import { NAME_RANGE } from '../plan/doors.ts';
+import { HOST_LOOPBACK } from '../plan/host-ports.ts';
 import { formatIp, isInRange, parseIp, parseRange } from '../policy/ip-address.ts';
 import type { ConnectAnswer, ConnectJudge, ConnectRequest } from './doors.ts';
 import {
@@ -143,8 +144,14 @@ function makeFact(
   return { door: 'broker', sent: 0, received: 0, durationMs: 0, ...known };
 }
 
+const LOOPBACK = ['127.0.0.0/8', '::1'].flatMap((text) => parseRange(text) ?? []);
+
+/** There is no other loopback here than the host's. */
 function toEndpoint({ name, address = '', port }: Destination): string {
-  const host = name ?? (address.includes(':') ? `[${address}]` : address);
+  const parsed = parseIp(address);
+  const isHost = parsed !== undefined && LOOPBACK.some((range) => isInRange(range, parsed));
+  const text = isHost ? HOST_LOOPBACK : address;
+  const host = name ?? (text.includes(':') ? `[${text}]` : text);
   return `tcp:${host}:${port}`;
 }
 

@@ -4,7 +4,7 @@ import { Connections } from './connections.ts';
 import { DIAL_LIMITS, Dialer, type DialLimits, type DialResolver } from './dialer.ts';
 import { DOOR_LIMITS, type DoorContext, type DoorLimits } from './door-context.ts';
 import type { Doors, DoorService } from './doors.ts';
-import type { EgressLog, EgressRules, NameTable } from './egress.ts';
+import { DOORS, type EgressLog, type EgressRules, type NameTable } from './egress.ts';
 import { answer } from './http-answers.ts';
 import { serveHttpProxy } from './http-proxy.ts';
 import type { Interceptor } from './interceptor.ts';
@@ -50,7 +50,7 @@ export function serveDoors(
     [proxy, accept(serveProxy, sayBusy)],
     ...transparent.map((server): [Server, (client: Socket) => void] => [
       server,
-      accept(serveTransparent, reset),
+      accept(async (...all) => serveTransparent(...all, portOf(server)), reset),
     ]),
   ];
   for (const [server, listener] of servers) server.on('connection', listener);
@@ -63,6 +63,12 @@ export function serveDoors(
       await connections.close();
     },
   };
+}
+
+/** A door that leads connections of others has none of its own, and stands at its place inside. */
+function portOf(server: Server): number {
+  const at = server.address();
+  return typeof at === 'object' && at ? at.port : DOORS.transparent.port;
 }
 
 /** Without reading a word: to wait for one would be to serve it. */

@@ -3,19 +3,23 @@ import { parseHost } from '../policy/host.ts';
 import { isInRange, parseIp, parseRange } from '../policy/ip-address.ts';
 import { ByteReader } from './byte-reader.ts';
 import { type DoorContext, toNamed } from './door-context.ts';
-import { NAME_RANGE } from './egress.ts';
+import { type Destination, NAME_RANGE } from './egress.ts';
 import { reset } from './relay.ts';
 import { runTunnel } from './tunnel.ts';
 
 /** A plain connect(): the socket's own address is where the program wanted to go. */
-export async function serveTransparent(context: DoorContext, client: Socket): Promise<void> {
+export async function serveTransparent(
+  context: DoorContext,
+  client: Socket,
+  doorPort: number,
+): Promise<void> {
   const { connections } = context;
   const { localAddress, localPort, remotePort: peerPort } = client;
   const host = parseHost(localAddress ?? '');
   if ('problem' in host || localPort === undefined) return reset(client);
   const destination = toNamed(context, { protocol: 'tcp', ...host, port: localPort });
   const asked = { door: 'transparent', destination, client, peerPort } as const;
-  const reason = destination.name === undefined && findOddity(destination.address ?? '');
+  const reason = destination.name === undefined && findOddity(destination, doorPort);
   if (reason) {
     connections.refuse(asked, { isAllowed: false, rule: null, reason });
     return reset(client);
@@ -25,17 +29,20 @@ export async function serveTransparent(context: DoorContext, client: Socket): Pr
   else reset(client);
 }
 
-/** Addresses that no rule can mean here. */
+/** Addresses that no rule can mean here. Other ports of loopback come here only where the policy names them. */
 const ODDITIES = [
   { range: NAME_RANGE, reason: 'the address stands for no name' },
-  { range: '127.0.0.0/8', reason: 'a door is not a destination' },
-  { range: '::1', reason: 'a door is not a destination' },
-] as const;
+  { range: '127.0.0.0/8', isDoor: true, reason: 'a door is not a destination' },
+  { range: '::1', isDoor: true, reason: 'a door is not a destination' },
+];
 
-function findOddity(text: string): string | undefined {
+function findOddity(
+  { address: text = '', port }: Destination,
+  doorPort: number,
+): string | undefined {
   const address = parseIp(text);
-  return ODDITIES.find((oddity) => {
-    const range = parseRange(oddity.range);
-    return address && range && isInRange(range, address);
+  return ODDITIES.find(({ range: at, isDoor = false }) => {
+    const range = parseRange(at);
+    return (!isDoor || port === doorPort) && address && range && isInRange(range, address);
   })?.reason;
 }

@@ -7,12 +7,15 @@ import {
   parseIp,
   parseRange,
 } from '../policy/ip-address.ts';
+import { HOST_LOOPBACK, type HostPorts } from '../plan/host-ports.ts';
 import type { EventLine } from './decode-line.ts';
 import { parseAddress } from './make-event.ts';
 
 export interface DoorViewOptions {
   /** Addresses that lead to a door, in CIDR form. */
   readonly ranges: readonly string[];
+  /** Ports of loopback that do, too: they are the host's. */
+  readonly hostPorts: readonly HostPorts[];
   readonly names: NameTable;
 }
 
@@ -36,6 +39,15 @@ function hostOf(address: IpAddress): string {
   return text.includes(':') ? `[${text}]` : text;
 }
 
+/** As the record calls what a door leads to: loopback behind one is that of the host. */
+export function hostBehindDoor(address: IpAddress): string {
+  return isLoopback(address) ? HOST_LOOPBACK : hostOf(address);
+}
+
+function isLoopback({ bits, value }: IpAddress): boolean {
+  return bits === 32 ? value >> 24n === 127n : value === 1n;
+}
+
 export type SeenLine =
   | {
       readonly line: EventLine;
@@ -55,11 +67,16 @@ export type SeenLine =
  */
 export class DoorView {
   readonly #ranges: readonly IpRange[];
+  readonly #hostPorts: readonly (HostPorts & { readonly inside: IpRange })[];
   readonly #names: NameTable;
   readonly #doors: ReadonlySet<string>;
 
-  constructor({ ranges, names }: DoorViewOptions) {
+  constructor({ ranges, hostPorts, names }: DoorViewOptions) {
     this.#ranges = ranges.flatMap((range) => parseRange(range) ?? []);
+    this.#hostPorts = hostPorts.flatMap((one) => {
+      const inside = parseRange(one.range);
+      return inside ? [{ ...one, inside }] : [];
+    });
     this.#names = names;
     const { proxy, dns } = DOORS;
     this.#doors = new Set([
@@ -79,10 +96,12 @@ export class DoorView {
     const isUnderWay = UNDER_WAY.has(line.errno);
     if (isUnderWay && this.#doors.has(toEndpoint(family, host, port) ?? ''))
       return { line, kind: 'door' };
-    const isLed = this.#ranges.some((range) => isInRange(range, address));
+    const isHost = family === 'tcp' && this.#isHostPort(address, port);
+    const isLed = isHost || this.#ranges.some((range) => isInRange(range, address));
     const text = formatIp(address);
     const name = this.#names.nameOf(text);
-    const seen = { ...line, path: `${family}:${name ?? hostOf(address)}:${port}` };
+    const place = isHost ? HOST_LOOPBACK : hostOf(address);
+    const seen = { ...line, path: `${family}:${name ?? place}:${port}` };
     // Connecting a datagram socket sends nothing: resolvers do so to sort addresses. And nothing is carried.
     if (isLed && isUnderWay && family === 'udp') return { line, kind: 'door' };
     const protocol = family === 'tcp' ? 'tcp' : 'udp';
@@ -91,5 +110,11 @@ export class DoorView {
     if (line.errno === ENETUNREACH && line.rule === 0)
       return { line: seen, kind: 'unrouted', destination };
     return { line: seen, kind: 'own' };
+  }
+
+  #isHostPort(address: IpAddress, port: number): boolean {
+    return this.#hostPorts.some(
+      ({ inside, from, to }) => isInRange(inside, address) && port >= from && port <= to,
+    );
   }
 }

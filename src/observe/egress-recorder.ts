@@ -9,9 +9,11 @@ import {
   type QuestionFact,
   type Verdict,
 } from '../egress/egress.ts';
+import type { HostPorts } from '../plan/host-ports.ts';
+import { parseIp } from '../policy/ip-address.ts';
 import { ConnectionTable } from './connection-table.ts';
 import type { EventLine, SocketLine } from './decode-line.ts';
-import { DoorView, toEndpoint } from './door-view.ts';
+import { DoorView, hostBehindDoor, toEndpoint } from './door-view.ts';
 import { type EgressTotals, UNKNOWN_PROGRAM } from './event.ts';
 import { parseAddress } from './make-event.ts';
 import { SocketTable } from './socket-table.ts';
@@ -20,6 +22,8 @@ import { SocketTable } from './socket-table.ts';
 export interface DoorSite {
   /** Addresses inside that lead to a door, in CIDR form, besides those that stand for names. */
   readonly ranges: readonly string[];
+  /** Ports of loopback that lead to the host. */
+  readonly hostPorts: readonly HostPorts[];
   readonly names: NameTable;
   /** As the doors decide, for what never came to one. */
   readonly decide: (destination: Destination) => Verdict;
@@ -72,8 +76,8 @@ export class EgressRecorder implements EgressLog {
 
   constructor(options: EgressRecorderOptions) {
     this.#options = options;
-    const { ranges, names } = options;
-    this.#view = new DoorView({ ranges: [NAME_RANGE, ...ranges], names });
+    const { ranges, hostPorts, names } = options;
+    this.#view = new DoorView({ ranges: [NAME_RANGE, ...ranges], hostPorts, names });
   }
 
   question(fact: QuestionFact): void {
@@ -87,11 +91,7 @@ export class EgressRecorder implements EgressLog {
 
   connection(fact: ConnectionFact): void {
     const { door, destination, verdict } = fact;
-    const { protocol, name, address = '', port } = destination;
-    const endpoint =
-      name === undefined
-        ? (toEndpoint(protocol, address, port) ?? `${protocol}:${spellName(address)}:${port}`)
-        : `${protocol}:${spellName(name)}:${port}`;
+    const endpoint = spellEndpoint(destination);
     this.#connections.add(endpoint, fact);
     if (this.#told.size < MAX_TOLD) this.#told.add(endpoint);
     const outcome = verdict.isAllowed && fact.outcome !== 'refused' ? fact.outcome : 'EACCES';
@@ -210,6 +210,12 @@ export class EgressRecorder implements EgressLog {
     const key = keys.find((one) => this.#sockets.has(one));
     return key === undefined ? UNKNOWN_PROGRAM : this.#sockets.find(key, line.atMs);
   }
+}
+
+function spellEndpoint({ protocol, name, address = '', port }: Destination): string {
+  if (name !== undefined) return `${protocol}:${spellName(name)}:${port}`;
+  const parsed = parseIp(address);
+  return `${protocol}:${parsed ? hostBehindDoor(parsed) : spellName(address)}:${port}`;
 }
 
 /** As resolvers name these to programs. */

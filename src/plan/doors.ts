@@ -4,6 +4,7 @@ import { parseNetTarget } from '../policy/net-target.ts';
 import type { FsRule, Policy } from '../policy/policy.ts';
 import { SYSTEM_SOURCE } from '../policy/system-baseline.ts';
 import type { FileTree } from './file-tree.ts';
+import { type HostPorts, planHostPorts } from './host-ports.ts';
 import type { ActiveLayers } from './layers.ts';
 import { isByAddress, mayNeedDoor, type Network } from './network.ts';
 import type { LayerStatus, MountOp } from './plan.ts';
@@ -29,6 +30,8 @@ export interface DoorPlan {
   readonly isLazy: boolean;
   /** Addresses that lead to a door, in CIDR form. */
   readonly ranges: readonly string[];
+  /** Ports of loopback that do, too. */
+  readonly hostPorts: readonly HostPorts[];
   readonly status: LayerStatus;
   /** Why it is not fully there; empty when it is. */
   readonly reason: string;
@@ -70,7 +73,7 @@ function planBrokered({ net }: Policy): DoorPlan {
   const hasNames = !net.filter(mayNeedDoor).every(isByAddress);
   const reason = hasNames ? 'programs that look names up over UDP do not find them' : '';
   const status = hasNames ? 'partial' : 'enforced';
-  return { isTransparent: false, isLazy: false, ranges: [], status, reason };
+  return { isTransparent: false, isLazy: false, ranges: [], hostPorts: [], status, reason };
 }
 
 /** Null when nothing asks for a door, or when there is no namespace to put one into. */
@@ -82,8 +85,10 @@ export function planDoors(policy: Policy, input: DoorInput): DoorPlan | null {
   // Names are the usual case, and ranges take longest to work out of all.
   const areNames = wanted.every(({ text }) => isName(text));
   if (!areNames && !needsDoors(policy.net)) return null;
-  const routed = areNames ? [] : listRoutedRanges(policy.net).filter((range) => !isLoopback(range));
-  const ranges = routed.filter(({ family }) => family === 4 || ipv6.isAvailable);
+  const all = areNames ? [] : listRoutedRanges(policy.net);
+  const routed = all.filter((range) => !isLoopback(range));
+  const isUsable = ({ family }: RoutedRange): boolean => family === 4 || ipv6.isAvailable;
+  const ranges = routed.filter(isUsable);
   const reasons: string[] = [];
   const isLazy = !active.has.nft && active.has.broker && canBeLazy;
   if (!active.has.nft && !isLazy) {
@@ -97,6 +102,7 @@ export function planDoors(policy: Policy, input: DoorInput): DoorPlan | null {
     isTransparent: active.has.nft,
     isLazy,
     ranges: [...new Set([NAME_RANGE, ...ranges.map(toCidr)])],
+    hostPorts: planHostPorts(all.filter((range) => isLoopback(range) && isUsable(range))),
     status: reasons.length > 0 ? 'partial' : 'enforced',
     reason: reasons.join('; '),
   };

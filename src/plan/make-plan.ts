@@ -7,6 +7,7 @@ import { describeRule, findDegradations } from './degradations.ts';
 import type { DoorPlan } from './doors.ts';
 import { type FileTree, isAtOrBelow } from './file-tree.ts';
 import { collectGrants, groupSystemRules, READ, WRITE } from './grants.ts';
+import { formatHostPorts } from './host-ports.ts';
 import { planLandlock } from './landlock.ts';
 import { type ActiveLayers, chooseLayers, type LayerChoice } from './layers.ts';
 import { type LimitPlan, planLimits } from './limits.ts';
@@ -265,7 +266,7 @@ export function makePlan(input: PlanInput): Plan {
         : null,
       filter,
       brokerRules: has.broker && !isObserveOnly ? planBrokerRules({ policy, tree, system }) : [],
-      doorRanges: doors?.ranges ?? [],
+      doorRanges: doors ? [...doors.ranges, ...doors.hostPorts.map(formatHostPorts)] : [],
       maxFiles: isObserveOnly ? 0 : (policy.limits.files ?? 0),
       firstPid: has.pid ? firstPid : 0,
       rlimits: limits.rlimits,

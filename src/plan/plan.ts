@@ -139,7 +139,7 @@ export interface LaunchPlan {
   readonly landlock: LandlockPlan | null;
   readonly filter: FilterRequest | null;
   readonly brokerRules: readonly BrokerRules[];
-  /** Addresses that lead to a door, in CIDR form. */
+  /** Addresses that lead to a door, in CIDR form; of loopback with the ports: `127.0.0.1/32 8080-8080`. */
   readonly doorRanges: readonly string[];
   readonly maxFiles: number;
   /** Where process numbers start, when they are given from a number of their own; else 0. */

@@ -47,7 +47,7 @@ function recordRun({ fake, port, sent }: Chance): RunRecord {
   const recorder = newRecorder();
   const names: NameTable = { addressOf: () => fake, nameOf: () => 'example.org' };
   const decide = (): Verdict => ALLOWED;
-  const site = { ranges: ['198.18.0.0/15'], names, decide, nowMs: () => sent };
+  const site = { ranges: ['198.18.0.0/15'], hostPorts: [], names, decide, nowMs: () => sent };
   const log = recorder.openEgress(site, EgressRecorder);
   recorder.feed(
     programLine(1, 0, '/usr/bin/curl') +

@@ -29,8 +29,9 @@ function open({ fake = '198.18.0.7', nowMs = (): number => 1000 } = {}): Scene {
     nameOf: (address) => (address === fake ? 'example.org' : undefined),
   };
   const ranges = ['198.18.0.0/15', '10.1.0.0/16', 'fd00:0:0:0:0:0:0:0/8'];
+  const hostPorts = [{ range: '127.0.0.1/32', from: 5432, to: 5433 }];
   const decide = ({ name }: Destination): Verdict => (name === 'example.org' ? ALLOWED : REFUSED);
-  const log = recorder.openEgress({ ranges, names, decide, nowMs }, EgressRecorder);
+  const log = recorder.openEgress({ ranges, hostPorts, names, decide, nowMs }, EgressRecorder);
   recorder.feed(programLine(1, 0, '/usr/bin/sh') + programLine(2, 1, '/usr/bin/curl'));
   return { recorder, log };
 }
@@ -149,6 +150,20 @@ describe('EgressRecorder', () => {
     expect(networkOf(recorder.finish())).toMatchObject([
       { host: '127.0.0.1', port: 8080, outcome: 'ok' },
       { host: '127.0.0.1', port: 3128, outcome: 'ECONNREFUSED' },
+    ]);
+  });
+
+  it("calls a port of loopback that leads to the host the host's, once", () => {
+    const { recorder, log } = open();
+    const destination = { protocol: 'tcp', address: '127.0.0.1', port: 5432 } as const;
+    recorder.feed(
+      eventLine({ op: 'connect', path: 'tcp:127.0.0.1:5432' }) +
+        eventLine({ id: 2, op: 'connect', path: 'tcp:127.0.0.1:5434' }),
+    );
+    log.connection(connection({ door: 'transparent', destination }));
+    expect(networkOf(recorder.finish())).toMatchObject([
+      { host: '127.0.0.1', port: 5434, outcome: 'ok' },
+      { host: 'host-loopback', port: 5432, outcome: 'ok' },
     ]);
   });
 

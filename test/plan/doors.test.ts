@@ -81,6 +81,7 @@ describe('planDoors()', () => {
       isTransparent: false,
       isLazy: false,
       ranges: [],
+      hostPorts: [],
       status: 'enforced',
       reason: '',
     });
@@ -97,11 +98,29 @@ describe('planDoors()', () => {
     expect(plan(['example.org', '192.0.2.9'], { without, host })).toBeNull();
   });
 
+  it('leads ports of loopback that are named to the host, but for those of the doors', () => {
+    const hostPorts = (...net: string[]) =>
+      plan(net)?.hostPorts.map(({ range, from, to }) => `${range} ${from}-${to}`);
+    expect(hostPorts('127.0.0.1:8080')).toEqual(['127.0.0.1/32 8080-8080']);
+    expect(hostPorts('localhost:5432')).toEqual(['127.0.0.1/32 5432-5432', '::1/128 5432-5432']);
+    expect(hostPorts('loopback:53-3130')).toEqual([
+      '127.0.0.0/8 54-3127',
+      '127.0.0.0/8 3130-3130',
+      '::1/128 53-3127',
+      '::1/128 3130-3130',
+    ]);
+    expect(hostPorts('127.0.0.1:3128', 'example.org')).toEqual([]);
+    expect(hostPorts('loopback', 'example.org')).toEqual([]);
+    expect(hostPorts('127.0.0.0/12:80', 'example.org')).toEqual([]);
+    expect(plan(['localhost:80'], { host: { ...HOST, ipv6: NO_IPV6 } })?.hostPorts).toHaveLength(1);
+  });
+
   it('gives names the one range that stands for names', () => {
     expect(plan(['example.org', '*.example.net:443'])).toEqual({
       isTransparent: true,
       isLazy: false,
       ranges: ['198.18.0.0/15'],
+      hostPorts: [],
       status: 'enforced',
       reason: '',
     });

@@ -90,13 +90,16 @@ export class RecordSession {
   /** Where the doors of the run say what they did; `names` are those that addresses inside stand for. */
   async openEgress(names: NameTable): Promise<EgressLog> {
     const { EgressRecorder } = await import('../../observe/egress-recorder.ts');
-    const ranges = this.#plan?.doors?.ranges ?? [];
+    const { ranges = [], hostPorts = [] } = this.#plan?.doors ?? {};
     const nowMs = (): number => Date.now() - this.#launchedMs;
     const { makeEgressRules } = await import('../../egress/rules.ts');
     const clock = { now: () => Date.now(), after: () => () => undefined };
     const rules = makeEgressRules({ policy: this.#input.policy, clock });
     const decide = (destination: Destination): Verdict => rules.decide(destination);
-    const log = this.#recorder.openEgress({ ranges, names, decide, nowMs }, EgressRecorder);
+    const log = this.#recorder.openEgress(
+      { ranges, hostPorts, names, decide, nowMs },
+      EgressRecorder,
+    );
     this.#hasEgress = true;
     this.#feedHeld();
     return log;
