@@ -55,6 +55,15 @@ export const COMMANDS = {
     },
     positional: { name: 'FILE', min: 0, max: 1 },
   },
+  mcp: {
+    flags: {
+      ...SANDBOX_FLAGS,
+      http: { value: 'PORT' },
+      'token-file': { value: 'FILE' },
+      warm: { value: 'COUNT' },
+      evidence: { value: 'DIR' },
+    },
+  },
   backends: { flags: { 'probe-latency': {}, sweep: {}, json: {} } },
   'policy check': { flags: JSON_SWITCH, positional: { name: 'FILE', min: 1, max: 1 } },
   'policy explain': {

@@ -9,6 +9,8 @@ async function findRun(command: string): Promise<Run> {
   switch (command) {
     case 'exec':
       return (await import('./commands/exec.ts')).run;
+    case 'mcp':
+      return (await import('./commands/mcp.ts')).run;
     case 'backends':
       return (await import('./commands/backends.ts')).run;
     case 'policy check':
@@ -61,7 +63,8 @@ async function main(args: readonly string[]): Promise<number> {
     const command = parsed.command.join(' ');
     if (command === 'sandbox') return await runSandboxCommand(parsed);
     const { requireWritten, writeAtPaceOfReader } = await import('./standard-output.ts');
-    writeAtPaceOfReader();
+    // These have something to end before they go, and see to it themselves.
+    if (command !== 'exec' && command !== 'mcp') writeAtPaceOfReader(() => process.exit());
     const run = await findRun(command);
     const code = await run(parsed);
     requireWritten();

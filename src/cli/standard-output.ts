@@ -1,10 +1,10 @@
 import { writeSync } from 'node:fs';
 
 /**
- * A reader that has seen enough, such as `head`, is no error. One that is slow sets the pace: otherwise node would keep
+ * A reader that has seen enough, such as `head`, is no error, and `onGone` says what to do. One that is slow sets the pace: otherwise node would keep
  * what a full pipe does not take in memory, and drop it at the end.
  */
-export function writeAtPaceOfReader(): void {
+export function writeAtPaceOfReader(onGone: () => void): void {
   const stdout = process.stdout as unknown as {
     _handle?: { setBlocking?: (isBlocking: boolean) => void };
     _write: (chunk: Uint8Array, encoding: string, done: (error?: unknown) => void) => void;
@@ -12,7 +12,7 @@ export function writeAtPaceOfReader(): void {
   stdout._handle?.setBlocking?.(true);
   if (!stdout._handle) stdout._write = writeWhole;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit();
+    if (error.code === 'EPIPE') onGone();
     // Whatever else it is, requireWritten() tells.
   });
 }

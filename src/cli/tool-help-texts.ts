@@ -48,6 +48,22 @@ export const TOOL_TEXTS = {
       { line: 'assay exec --batch tasks.ndjson --parallel 8', why: 'Many, each in its own' },
     ],
   },
+  mcp: {
+    summary: 'Serve sandboxes to an MCP client: run code and programs, read and write files',
+    flags: {
+      http: { group: 'Transport', help: 'On 127.0.0.1 at this port, 0 for a free one; else stdio' },
+      'token-file': { group: 'Transport', help: 'Write the token here instead of showing it' },
+      ...SANDBOX_TEXTS,
+      warm: { group: 'Sandbox', help: 'Keep so many sandboxes ready; 1 if not given' },
+      evidence: { group: 'Record', help: 'Write an evidence bundle of every run here' },
+    },
+    notes: ['The flags hold for every sandbox. A client cannot ask for more than they allow.'],
+    examples: [
+      { line: 'assay mcp', why: 'As the command of an MCP server in a client' },
+      { line: 'assay mcp --net example.org:443 --timeout 2m', why: 'With one host and more time' },
+      { line: 'assay mcp --http 0 --token-file token', why: 'For several clients of this machine' },
+    ],
+  },
   backends: {
     summary: 'Say which kinds of sandbox there are here, and what each guarantees',
     flags: {

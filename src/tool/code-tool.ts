@@ -31,8 +31,9 @@ export interface CodeToolOptions {
   readonly warm?: number | undefined;
   /** Where the evidence of a call goes: a new file of the host for each. */
   readonly bundle?: (() => string) | undefined;
-  /** Instead of its own, to be shared with other tools. */
+  /** Instead of its own, to be shared with other tools, which close them. */
   readonly sessions?: Sessions | undefined;
+  readonly pool?: SandboxPool | undefined;
 }
 
 export interface CodeToolContext {
@@ -75,8 +76,8 @@ class SandboxedCodeTool {
   readonly #sessions: Sessions;
   readonly #ownsSessions: boolean;
   readonly #running = new Set<AbortController>();
+  readonly #pool: SandboxPool | undefined;
   #report: Promise<BackendReport> | undefined;
-  #pool: SandboxPool | undefined;
   #shared: Promise<Session> | undefined;
   #isClosed = false;
 
@@ -88,10 +89,11 @@ class SandboxedCodeTool {
       languages: options.languages,
       hasSessions: options.session === 'on-request',
     });
-    if (options.warm !== undefined && options.warm > 0) {
-      const { backend, spec, warm } = options;
-      this.#pool = new SandboxPool({ create: (more) => backend.create(spec, more), size: warm });
-    }
+    const { backend, spec, warm = 0 } = options;
+    this.#pool =
+      warm > 0
+        ? new SandboxPool({ create: (more) => backend.create(spec, more), size: warm })
+        : options.pool;
   }
 
   async execute(input: CodeInput, { signal, onEvent }: CodeToolContext): Promise<CodeOutput> {
@@ -126,7 +128,7 @@ class SandboxedCodeTool {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const running of this.#running) running.abort();
-    await this.#pool?.close();
+    if (this.#pool !== this.#options.pool) await this.#pool?.close();
     if (this.#ownsSessions) await this.#sessions.close();
   }
 

@@ -5,7 +5,7 @@ import { AssayError } from '../../core/errors.ts';
 import type { InputFile } from '../../tool/code-input.ts';
 import { readInput } from './code-source.ts';
 
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 /** `--file data/in.csv` is `in.csv` inside, `--file data/in.csv:raw/a.csv` is `raw/a.csv`. */
 export function readInputFiles(entries: readonly string[]): InputFile[] {
@@ -32,8 +32,10 @@ export async function copyOut(
     mkdirSync(root, { recursive: true });
     for (const { path, change, sha256 } of changes) {
       if (change === 'deleted') continue;
-      if (sha256 === undefined) left.push(`${path} is not a regular file, and stays inside`);
-      else writeBelow(root, path, await sandbox.fs.readFile(path));
+      const reason =
+        sha256 === undefined ? 'is not a regular file' : await findTooLarge(sandbox, path);
+      if (reason !== undefined) left.push(`${path} ${reason}, and stays inside`);
+      else writeBelow(root, path, await sandbox.fs.readFile(path, { maxBytes: MAX_FILE_BYTES }));
     }
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string')
@@ -45,6 +47,12 @@ export async function copyOut(
     throw cause;
   }
   return left;
+}
+
+/** A file with holes is as large as its program likes, whatever it takes on disk. */
+async function findTooLarge(sandbox: Sandbox, path: string): Promise<string | undefined> {
+  const { sizeBytes } = await sandbox.fs.stat(path);
+  return sizeBytes > MAX_FILE_BYTES ? `is larger than ${MAX_FILE_BYTES} bytes` : undefined;
 }
 
 /** The name is the program's choice: it leads nowhere but below, and through no link. */

@@ -1,6 +1,9 @@
+import { writeAtPaceOfReader } from '../standard-output.ts';
+
+const SIGPIPE_CODE = 141;
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-/** Turns the signals that end a program into an abort, so that nothing is left behind. */
+/** Turns what ends a program from outside, signals or a reader that has gone, into an abort: nothing is left then. */
 export class StopSignals {
   readonly #abort = new AbortController();
   readonly #handlers = Object.entries(SIGNALS).map(([name, code]) => ({
@@ -15,6 +18,10 @@ export class StopSignals {
 
   constructor() {
     for (const { name, handle } of this.#handlers) process.on(name, handle);
+    writeAtPaceOfReader(() => {
+      this.exitCode ??= SIGPIPE_CODE;
+      this.#abort.abort();
+    });
   }
 
   get signal(): AbortSignal {

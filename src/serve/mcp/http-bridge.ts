@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+/** A request of node as one of the web; its signal tells when the client has gone. */
+export function toWebRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  origin: string,
+): Request {
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  const headers = new Headers();
+  for (let at = 0; at < request.rawHeaders.length; at += 2)
+    headers.append(request.rawHeaders[at] ?? '', request.rawHeaders[at + 1] ?? '');
+  const method = request.method ?? 'GET';
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  return new Request(new URL(request.url ?? '/', origin), {
+    method,
+    headers,
+    signal: gone.signal,
+    ...(hasBody ? { body: Readable.toWeb(request) as ReadableStream, duplex: 'half' } : {}),
+  } as RequestInit);
+}
+
+export async function sendWebResponse(response: ServerResponse, answer: Response): Promise<void> {
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  if (!answer.body) {
+    response.end();
+    return;
+  }
+  // A stream of events may be silent for long: the client must have the headers before the first.
+  response.flushHeaders();
+  try {
+    await pipeline(
+      Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]),
+      response,
+    );
+  } catch (error) {
+    // Whoever no longer listens has closed the connection; what was to be sent is of no use to anyone.
+    if (!response.destroyed) throw error;
+  }
+}
