@@ -64,6 +64,24 @@ export const COMMANDS = {
       evidence: { value: 'DIR' },
     },
   },
+  wrap: {
+    flags: {
+      client: {
+        value: 'CLIENT',
+        choices: ['claude', 'claude-desktop', 'cursor', 'vscode', 'codex', 'gemini', 'mcp-json'],
+      },
+      file: { short: 'f', value: 'FILE' },
+      policy: POLICY,
+      preset: PRESET,
+      'allow-read': { value: 'PATH', isRepeatable: true },
+      'allow-write': { value: 'PATH', isRepeatable: true },
+      'allow-net': { value: 'DEST', isRepeatable: true },
+      undo: { conflicts: ['policy', 'preset', 'allow-read', 'allow-write', 'allow-net'] },
+      'dry-run': { conflicts: ['yes'] },
+      yes: { short: 'y' },
+    },
+    positional: { name: 'SERVER', min: 0, max: Infinity },
+  },
   backends: { flags: { 'probe-latency': {}, sweep: {}, json: {} } },
   'policy check': { flags: JSON_SWITCH, positional: { name: 'FILE', min: 1, max: 1 } },
   'policy explain': {

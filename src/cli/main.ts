@@ -11,6 +11,8 @@ async function findRun(command: string): Promise<Run> {
       return (await import('./commands/exec.ts')).run;
     case 'mcp':
       return (await import('./commands/mcp.ts')).run;
+    case 'wrap':
+      return (await import('./commands/wrap.ts')).run;
     case 'backends':
       return (await import('./commands/backends.ts')).run;
     case 'policy check':

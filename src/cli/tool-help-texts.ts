@@ -64,6 +64,30 @@ export const TOOL_TEXTS = {
       { line: 'assay mcp --http 0 --token-file token', why: 'For several clients of this machine' },
     ],
   },
+  wrap: {
+    summary: 'Put the MCP servers of other clients under assay sandbox, or take them out',
+    flags: {
+      client: { group: 'Which', help: 'Only of this client; all that are found if not given' },
+      file: { group: 'Which', help: 'Only this file, JSON or TOML' },
+      policy: { group: 'Policy', help: 'Policy file that the servers run under' },
+      preset: { group: 'Policy', help: 'Built-in policy; see assay policy presets' },
+      'allow-read': { group: 'Policy', help: 'Also let them read this, and what is below' },
+      'allow-write': { group: 'Policy', help: 'Also let them read and write this' },
+      'allow-net': { group: 'Policy', help: 'Also let them connect there: example.org:443' },
+      undo: { group: 'Change', help: 'Put back exactly what was there' },
+      'dry-run': { group: 'Change', help: 'Show what would be changed, and change nothing' },
+      yes: { group: 'Change', help: 'Do not ask' },
+    },
+    notes: [
+      'Shows the difference and asks before anything is written. Variables that a',
+      'client sets for a server are passed on to it. Remote servers are left alone.',
+    ],
+    examples: [
+      { line: 'assay wrap --client cursor --dry-run', why: 'See what would change' },
+      { line: 'assay wrap --allow-net api.example.com:443 weather', why: 'One server' },
+      { line: 'assay wrap --undo', why: 'As it was' },
+    ],
+  },
   backends: {
     summary: 'Say which kinds of sandbox there are here, and what each guarantees',
     flags: {
