@@ -96,6 +96,7 @@ static void open_console(void) {
   int fd = open("/dev/console", O_RDWR);
   if (fd < 0) fd = open("/dev/null", O_RDWR);
   while (fd >= 0 && fd < 2) fd = dup(fd);
+  if (fd > 2) close(fd); /* the kernel has opened all three already */
 }
 
 void start_guest(void) {

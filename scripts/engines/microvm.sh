@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Builds the guest of the microvm backend: a Debian kernel, an initramfs with the agent, and a read-only root with
 # Python, Node and bash. Everything comes from the machine's own package sources, and what is there already is kept.
-#   microvm.sh [ROOTFS.TAR]     the root, unless given: rootfs.tar in the directory of the engines
+#   microvm.sh [ROOTFS.TAR]     the root, unless given: image/rootfs.tar in the directory of the engines
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 if [ -n "${ASSAY_ENGINES_DIR:-}" ]; then cache=$ASSAY_ENGINES_DIR
 elif [ "$(id -u)" = 0 ]; then cache=/var/cache/assay
 else cache=${XDG_CACHE_HOME:-$HOME/.cache}/assay; fi
-rootfs=${1:-$cache/rootfs.tar}
+rootfs=${1:-$cache/image/rootfs.tar}
 guest=$cache/microvm
 packages=(qemu-system-x86 erofs-utils lz4 xz-utils zstd cpio kmod)
 programs=(qemu-system-x86_64 mkfs.erofs lz4 xz zstd cpio depmod)

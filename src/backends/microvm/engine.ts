@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, readFile, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** What `npm run engines` has made of the packages: scripts/engines/microvm.sh. */
+export interface Guest {
+  readonly directory: string;
+  /** Such as `linux-image-6.1.0-54-cloud-amd64 6.1.190-1`. */
+  readonly kernel: string;
+  readonly vmlinux: string;
+  readonly initrd: string;
+  readonly root: string;
+  /** One digest for all of it. */
+  readonly digest: string;
+}
+
+export interface Engine {
+  readonly qemu: string;
+  /** As it says itself, such as `7.2.22 (Debian 1:7.2+dfsg-7)`. */
+  readonly version: string;
+  readonly guest: Guest;
+  /** Where snapshots are looked for, and the first in which one can be made. */
+  readonly stores: readonly string[];
+}
+
+export type FoundEngine =
+  | { readonly engine: Engine; readonly missing?: undefined }
+  | { readonly engine?: undefined; readonly missing: readonly string[] };
+
+export interface EngineOptions {
+  readonly env?: NodeJS.ProcessEnv | undefined;
+}
+
+const SYSTEM_STORE = '/var/cache/assay';
+const ROOT = 0;
+
+/** The directories of the engines: the one that is named, or this user's and then the system's. */
+export function findStores(env: NodeJS.ProcessEnv): string[] {
+  const named = env['ASSAY_ENGINES_DIR'];
+  if (named) return [named];
+  if (process.getuid?.() === ROOT) return [SYSTEM_STORE];
+  const cache = env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache');
+  return [join(cache, 'assay'), SYSTEM_STORE];
+}
+
+async function canRead(path: string): Promise<boolean> {
+  return await access(path, constants.R_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Only what root or this user has made is run as a guest: others could put anything into it. */
+async function isTrusted(path: string): Promise<boolean> {
+  const { uid, mode } = await stat(path);
+  return (uid === ROOT || uid === process.getuid?.()) && (mode & 0o022) === 0;
+}
+
+async function readGuest(store: string): Promise<Guest | string> {
+  const directory = join(store, 'microvm');
+  const description = join(directory, 'guest.json');
+  if (!(await canRead(description))) return `there is no guest in ${directory}`;
+  const files = ['vmlinux', 'initrd', 'root.erofs'].map((name) => join(directory, name));
+  for (const path of [directory, description, ...files]) {
+    if (!(await canRead(path))) return `cannot read ${path}`;
+    if (!(await isTrusted(path))) return `${path} can be changed by other users`;
+  }
+  const [vmlinux = '', initrd = '', root = ''] = files;
+  const described = JSON.parse(await readFile(description, 'utf8')) as Record<string, unknown>;
+  const { kernel, madeOf } = described;
+  if (typeof kernel !== 'string' || typeof madeOf !== 'string' || !/^[0-9a-f]{64}$/.test(madeOf))
+    return `${description} is damaged`;
+  return { directory, kernel, vmlinux, initrd, root, digest: madeOf };
+}
+
+async function findProgram(name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  for (const directory of (env['PATH'] ?? '').split(delimiter)) {
+    const path = join(directory, name);
+    // A relative directory would be one of whoever asks for the sandbox.
+    if (directory.startsWith('/') && (await canRead(path))) return path;
+  }
+  return undefined;
+}
+
+async function readVersion(qemu: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(qemu, ['--version'], { timeout: 10_000 });
+  return /version (.+)/.exec(stdout)?.[1] ?? 'unknown';
+}
+
+/** What there is to run a machine with, or what is missing. Starts nothing but `qemu --version`. */
+export async function findEngine({ env = process.env }: EngineOptions): Promise<FoundEngine> {
+  if (process.arch !== 'x64')
+    return { missing: [`the guest is for x64, and this is ${process.arch}`] };
+  const missing: string[] = [];
+  const qemu = await findProgram('qemu-system-x86_64', env);
+  if (!qemu) missing.push('qemu-system-x86_64 is not installed');
+  const stores = findStores(env);
+  let guest: Guest | undefined;
+  const without: string[] = [];
+  for (const store of stores) {
+    const found = await readGuest(store);
+    if (typeof found === 'string') without.push(found);
+    else guest ??= found;
+  }
+  if (!guest) missing.push(...without);
+  if (!qemu || !guest) return { missing };
+  return { engine: { qemu, version: await readVersion(qemu), guest, stores } };
+}
