@@ -115,6 +115,11 @@ _Noreturn void die_errno(const char *step, const char *what);
 void stream_open(void);
 void stream_flush(void);
 
+/* early.c */
+void note_early_signals(void);
+void block_all_signals(void);
+void take_early_signals(void);
+
 /* match.c */
 bool match_pattern(const char *pattern, const char *path);
 bool match_prefix(const char *pattern, const char *dir);

@@ -93,12 +93,10 @@ static void apply_rlimits(const struct plan *plan) {
 }
 
 static _Noreturn void run_program(struct plan *plan, int sock) {
-  sigset_t none;
+  block_all_signals(); /* until the keeper can hear of what they do */
   prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* the broker reads this process's arguments */
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   for (int sig = 1; sig < NSIG; sig++) signal(sig, SIG_DFL);
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
   apply_rlimits(plan);
   apply_landlock_scope(plan);
   install_filter(plan, sock);
@@ -107,6 +105,7 @@ static _Noreturn void run_program(struct plan *plan, int sock) {
   /* Nothing but 0, 1 and 2 is inherited; the rest stays open just long enough to report a failed exec. */
   if (syscall(SYS_close_range, 3u, ~0u, 4u /* CLOEXEC */))
     for (int fd = 3; fd < 1024; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  take_early_signals();
   int error = exec_by_name(plan);
   report_line("{\"exec\":%d}", error);
   _exit(error == ENOENT || error == ENOTDIR ? 127 : 126);
@@ -189,6 +188,13 @@ static _Noreturn void finish(struct keeper *keeper, int status) {
   _exit(0);
 }
 
+/* The program's side has said why, unless it was killed. */
+static _Noreturn void end_unstarted(struct keeper *keeper) {
+  int status;
+  if (waitpid(keeper->program, &status, 0) == keeper->program && WIFSIGNALED(status)) finish(keeper, status);
+  _exit(125);
+}
+
 static void reap(struct keeper *keeper) {
   int status;
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0;) {
@@ -213,8 +219,6 @@ static void obey(struct keeper *keeper) {
 
 static int watch_children(void) {
   sigset_t set;
-  sigfillset(&set);
-  sigprocmask(SIG_SETMASK, &set, NULL);
   sigemptyset(&set);
   sigaddset(&set, SIGCHLD);
   int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -258,11 +262,12 @@ _Noreturn void run_keeper(struct plan *plan, struct keeper_pipes pipes) {
   keeper.program = fork();
   if (keeper.program < 0) die_errno("keeper", "fork");
   if (!keeper.program) run_program(plan, pair[1]);
+  block_all_signals(); /* the program has its own */
   close(pair[1]);
   if (plan->flags & PLAN_NOTIFY) {
     raise_open_files(); /* after the fork: the program keeps its own limit */
     int listener = receive_descriptor(pair[0]);
-    if (listener < 0) _exit(125); /* the program's side has said why */
+    if (listener < 0) end_unstarted(&keeper);
     keeper.broker = broker_start(plan, listener, keeper.program);
   }
   close(pair[0]);

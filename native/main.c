@@ -82,8 +82,8 @@ static void kill_everything(struct supervisor *s) {
 
 static int watch_signals(void) {
   sigset_t set;
+  block_all_signals();
   sigfillset(&set);
-  sigprocmask(SIG_SETMASK, &set, NULL);
   int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (fd < 0) die_errno("supervisor", "signalfd");
   return fd;
@@ -240,6 +240,7 @@ static void reserve_report(void) {
 
 static int run(void) {
   struct supervisor s = {.started_ms = now_ms(), .sampled_ms = now_ms()};
+  note_early_signals();
   syscall(SYS_close_range, (unsigned)DOORS_FD + 1, ~0u, 0u);
   if (fcntl(PLAN_FD, F_SETFL, O_APPEND) || fcntl(PLAN_FD, F_SETFD, FD_CLOEXEC)) return 125;
   plan_read(&s.plan, PLAN_FD);
@@ -258,8 +259,8 @@ static int run(void) {
   }
   lock_scoped_dir(&s.plan);
   s.terminal = save_terminal();
-  s.signals = watch_signals();
   start_keeper(&s);
+  s.signals = watch_signals(); /* from now on the keeper has its own */
   supervise(&s);
   int code = report_end(&s);
   restore_terminal(&s.terminal, !s.has_status || !WIFEXITED(s.status));

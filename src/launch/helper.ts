@@ -40,8 +40,11 @@ class ReportTail {
   }
 }
 
-/** Resolves when the helper has ended. */
-async function superviseHelper(helper: SpawnedHelper, meanwhile: () => void): Promise<void> {
+/** Resolves when the helper has ended, with the signal that ended it. */
+async function superviseHelper(
+  helper: SpawnedHelper,
+  meanwhile: () => void,
+): Promise<NodeJS.Signals | null> {
   const pass = (signal: NodeJS.Signals): void => helper.kill(signal);
   const passUnlessTerminal = (signal: NodeJS.Signals): void => {
     if (!process.stdin.isTTY && !process.stderr.isTTY) helper.kill(signal);
@@ -50,11 +53,26 @@ async function superviseHelper(helper: SpawnedHelper, meanwhile: () => void): Pr
   for (const name of FROM_TERMINAL) process.on(name, passUnlessTerminal);
   try {
     meanwhile();
-    await helper.ended;
+    return await helper.ended;
   } finally {
     for (const name of PASSED_ON) process.off(name, pass);
     for (const name of FROM_TERMINAL) process.off(name, passUnlessTerminal);
   }
+}
+
+/**
+ * The helper holds signals back as soon as it runs, for the program. One that comes before that ends the helper; it was
+ * meant for the program all the same, which then has not started.
+ */
+function endUnstarted(report: HelperReport, signal: NodeJS.Signals | null): HelperReport {
+  const isOurs = [...PASSED_ON, ...FROM_TERMINAL].some((name) => name === signal);
+  if (signal === null || !isOurs || report.end || report.failed || report.hasRecord) return report;
+  const { constants } = process.getBuiltinModule('node:os');
+  const number = constants.signals[signal];
+  return {
+    ...report,
+    end: { code: 128 + number, signal: number, timedOut: false, limit: '', ms: 0 },
+  };
 }
 
 export interface PerformOptions {
@@ -106,13 +124,15 @@ export async function performPlan(
     const request = { file: helper, fd };
     const hasDoors = plan.flags.hasDoors || plan.flags.isBrokered;
     const doors = hasDoors ? await openDoors(request, plan, options) : undefined;
+    let signal: NodeJS.Signals | null;
     try {
-      await superviseHelper(doors?.helper ?? spawnHelper(request), options.meanwhile);
+      signal = await superviseHelper(doors?.helper ?? spawnHelper(request), options.meanwhile);
     } finally {
       await doors?.keeper.close();
     }
     tail.readOn();
-    return { ...reader.finish(), doorProblems: doors?.keeper.problems ?? [] };
+    const report = endUnstarted(reader.finish(), signal);
+    return { ...report, doorProblems: doors?.keeper.problems ?? [] };
   } finally {
     clearInterval(timer);
     closeSync(fd);

@@ -4,8 +4,8 @@ import { AssayError } from '../core/errors.ts';
 /** A process that has been started; what of it is needed here. */
 export interface SpawnedHelper {
   kill(signal: NodeJS.Signals): void;
-  /** Resolves when it has ended, rejects when it could not be started. */
-  readonly ended: Promise<void>;
+  /** Resolves when it has ended, with the signal that ended it; rejects when it could not be started. */
+  readonly ended: Promise<NodeJS.Signals | null>;
 }
 
 export interface SpawnRequest {
@@ -47,10 +47,10 @@ export function spawnDirectly({ file, fd, channel }: SpawnRequest): SpawnedHelpe
   const Handle = findHandle();
   if (typeof Handle !== 'function') return undefined;
   const handle = new Handle();
-  const ended = new Promise<void>((resolve) => {
-    handle.onexit = () => {
+  const ended = new Promise<NodeJS.Signals | null>((resolve) => {
+    handle.onexit = (_, signal) => {
       handle.close();
-      resolve();
+      resolve(signal === '' ? null : (signal as NodeJS.Signals));
     };
   });
   const stdio: object[] = [0, 1, 2, fd].map((number) => ({ type: 'fd', fd: number }));
@@ -77,13 +77,13 @@ function spawnAsDocumented({ file, fd }: SpawnRequest): SpawnedHelper {
 }
 
 export function toSpawned(child: ChildProcess): SpawnedHelper {
-  const ended = new Promise<void>((resolve, reject) => {
+  const ended = new Promise<NodeJS.Signals | null>((resolve, reject) => {
     child.once('error', (cause) =>
       reject(
         new AssayError('E_LAUNCH_FAILED', `Cannot start the helper: ${cause.message}`, { cause }),
       ),
     );
-    child.once('exit', () => resolve());
+    child.once('exit', (_, signal) => resolve(signal));
   });
   return { ended, kill: (signal) => void child.kill(signal) };
 }
