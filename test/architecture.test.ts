@@ -33,6 +33,20 @@ const IMPURE = /\bprocess\.|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperf
 /** Only the command line touches these. */
 const CONSOLE = /\bprocess\.(argv|exit|exitCode|stdout)\b|\bprocess\.stderr\.write\b|\bconsole\./;
 
+/** What starts programs or makes code out of text. */
+const STARTERS = /'(?:node:)?(?:child_process|worker_threads|cluster|vm|wasi|inspector)(?:\/\w+)?'/;
+const CODE_MAKERS =
+  /(?<![.\w])(?:eval|Function)\s*\(|\bnew\s+(?:Function|WebAssembly)\b|\bprocess\.binding\b/;
+/** Where code of others is run. Everything else goes through these. */
+const RUNNERS = ['launch', 'backends'];
+/** Programs of the host or of the person, none of which runs what an agent has written. */
+const STARTER_EXCEPTIONS: Readonly<Record<string, string>> = {
+  'cli/browser.ts': 'opens a page in the browser',
+  'egress/inject/value-command.ts': 'asks a command of the policy for the value of a header',
+  'host/probe-facts.ts': 'has the helper try what the kernel offers',
+  'host/registries.ts': 'asks package managers for their registry',
+};
+
 const MAX_LINES = 350;
 
 interface SourceFile {
@@ -40,6 +54,8 @@ interface SourceFile {
   readonly path: string;
   readonly folder: string;
   readonly text: string;
+  /** The text without comments. */
+  readonly bare: string;
   /** The text without comments and without what is quoted. */
   readonly code: string;
   readonly imports: readonly string[];
@@ -60,6 +76,7 @@ function readSource(path: string): SourceFile {
     path,
     folder: path.split('/')[0] ?? '',
     text,
+    bare,
     code: bare.replaceAll(/'(?:[^'\\\n]|\\.)*'/g, "''"),
     imports,
   };
@@ -124,6 +141,35 @@ describe('the source tree', () => {
   it('touches argv, exit and the console in cli only', () => {
     expect(filesWhere(({ folder, code }) => folder !== 'cli' && CONSOLE.test(code))).toEqual([]);
   });
+
+  it('starts programs, threads and virtual machines in launch and backends only', () => {
+    const starters = filesWhere(
+      ({ folder, bare }) => !RUNNERS.includes(folder) && STARTERS.test(bare),
+    );
+    // Exactly these: an exception that is no longer needed goes.
+    expect(starters.toSorted()).toEqual(Object.keys(STARTER_EXCEPTIONS).toSorted());
+  });
+
+  it('makes no code out of text but in backends', () => {
+    expect(
+      filesWhere(({ folder, code }) => folder !== 'backends' && CODE_MAKERS.test(code)),
+    ).toEqual([]);
+  });
+
+  it.each([
+    "import { spawn } from 'node:child_process'",
+    "process.getBuiltinModule('node:worker_threads')",
+    "await import('vm')",
+  ])('would notice %s', (line) => {
+    expect(STARTERS.test(stripComments(line))).toBe(true);
+  });
+
+  it.each(['eval(text)', 'new Function("x")', "Function('return 1')()"])(
+    'would notice %s',
+    (line) => {
+      expect(CODE_MAKERS.test(line)).toBe(true);
+    },
+  );
 
   it('has no state at module level', () => {
     expect(filesWhere(({ code }) => /^(?:export )?(?:let|var)\s/m.test(code))).toEqual([]);
