@@ -118,6 +118,8 @@ static void dispatch(const struct request *r) {
     case SYS_connect: return perform_connect(r);
     case SYS_bind: return perform_bind(r);
     case SYS_listen: return perform_listen(r);
+    case SYS_socket: return refuse_socket(r);
+    case SYS_sendto: case SYS_sendmsg: case SYS_sendmmsg: return watch_send(r);
     case SYS_execve: case SYS_execveat: return check_exec(r);
 #ifdef SYS_fork
     case SYS_fork: case SYS_vfork:

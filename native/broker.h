@@ -236,5 +236,9 @@ void perform_connect(const struct request *r);
 void perform_bind(const struct request *r);
 void perform_listen(const struct request *r);
 
+/* sends.c */
+void watch_send(const struct request *r);
+void refuse_socket(const struct request *r);
+
 
 #endif

@@ -4,13 +4,20 @@ import { Connections } from './connections.ts';
 import { DIAL_LIMITS, Dialer, type DialLimits, type DialResolver } from './dialer.ts';
 import { DOOR_LIMITS, type DoorContext, type DoorLimits } from './door-context.ts';
 import type { Doors, DoorService } from './doors.ts';
-import { DOORS, type EgressLog, type EgressRules, type NameTable } from './egress.ts';
+import {
+  type Destination,
+  DOORS,
+  type EgressLog,
+  type EgressRules,
+  type NameTable,
+  type Verdict,
+} from './egress.ts';
 import { answer } from './http-answers.ts';
 import { serveHttpProxy } from './http-proxy.ts';
 import type { Interceptor } from './interceptor.ts';
 import { reset } from './relay.ts';
 import { refuseSocks4, serveSocks } from './socks.ts';
-import { serveTransparent } from './transparent.ts';
+import { askedBy, serveTransparent } from './transparent.ts';
 
 export interface ServeDoorsOptions {
   readonly rules: EgressRules;
@@ -22,6 +29,7 @@ export interface ServeDoorsOptions {
   readonly now?: (() => number) | undefined;
 }
 
+type SendAway = (context: DoorContext, client: Socket) => void;
 type Serve = (context: DoorContext, client: Socket) => Promise<void>;
 
 /** Serves the doors for TCP. The name server is another's. */
@@ -35,10 +43,10 @@ export function serveDoors(
   const context = { rules, names, connections, limits: merged, interceptor };
   const clients = new Set<Socket>();
   let serving = 0;
-  const accept = (serve: Serve, sendAway: (client: Socket) => void) => (client: Socket) => {
+  const accept = (serve: Serve, sendAway: SendAway) => (client: Socket) => {
     // Stays for good: an error that nobody listens to would end the process.
     client.on('error', () => undefined);
-    if (clients.size >= merged.maxClients) return sendAway(client);
+    if (clients.size >= merged.maxClients) return sendAway(context, client);
     clients.add(client);
     client.once('close', () => clients.delete(client));
     serving++;
@@ -50,7 +58,7 @@ export function serveDoors(
     [proxy, accept(serveProxy, sayBusy)],
     ...transparent.map((server): [Server, (client: Socket) => void] => [
       server,
-      accept(async (...all) => serveTransparent(...all, portOf(server)), reset),
+      accept(async (...all) => serveTransparent(...all, portOf(server)), refuseTransparent),
     ]),
   ];
   for (const [server, listener] of servers) server.on('connection', listener);
@@ -71,11 +79,25 @@ function portOf(server: Server): number {
   return typeof at === 'object' && at ? at.port : DOORS.transparent.port;
 }
 
-/** Without reading a word: to wait for one would be to serve it. */
-function sayBusy(client: Socket): void {
-  const reason = 'the program has too many connections open';
-  client.write(answer(503, { error: 'busy', reason }));
+const TOO_MANY: Verdict = {
+  isAllowed: false,
+  rule: null,
+  reason: 'the program has too many connections open',
+};
+const UNREAD: Destination = { protocol: 'tcp', name: 'unread', port: 0 };
+
+/** Without reading a word: to wait for one would be to serve it. So nobody knows where it was to go. */
+function sayBusy({ connections }: DoorContext, client: Socket): void {
+  const { remotePort: peerPort } = client;
+  connections.refuse({ door: 'http', destination: UNREAD, client, peerPort }, TOO_MANY);
+  client.write(answer(503, { error: 'busy', reason: TOO_MANY.reason }));
   client.destroySoon();
+}
+
+function refuseTransparent(context: DoorContext, client: Socket): void {
+  const asked = askedBy(context, client);
+  if (asked) context.connections.refuse(asked, TOO_MANY);
+  reset(client);
 }
 
 /** The first byte says which protocol it is. */

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { parseHost } from '../policy/host.ts';
 import { isInRange, parseIp, parseRange } from '../policy/ip-address.ts';
 import { ByteReader } from './byte-reader.ts';
+import type { Asked } from './connections.ts';
 import { type DoorContext, toNamed } from './door-context.ts';
 import { type Destination, NAME_RANGE } from './egress.ts';
 import { reset } from './relay.ts';
@@ -14,11 +15,9 @@ export async function serveTransparent(
   doorPort: number,
 ): Promise<void> {
   const { connections } = context;
-  const { localAddress, localPort, remotePort: peerPort } = client;
-  const host = parseHost(localAddress ?? '');
-  if ('problem' in host || localPort === undefined) return reset(client);
-  const destination = toNamed(context, { protocol: 'tcp', ...host, port: localPort });
-  const asked = { door: 'transparent', destination, client, peerPort } as const;
+  const asked = askedBy(context, client);
+  if (!asked) return reset(client);
+  const { destination } = asked;
   const reason = destination.name === undefined && findOddity(destination, doorPort);
   if (reason) {
     connections.refuse(asked, { isAllowed: false, rule: null, reason });
@@ -27,6 +26,15 @@ export async function serveTransparent(
   const opened = await connections.open(asked);
   if ('upstream' in opened) await runTunnel(context, opened, new ByteReader(client));
   else reset(client);
+}
+
+/** Where it wanted to go; undefined when it is gone already. */
+export function askedBy(context: DoorContext, client: Socket): Asked | undefined {
+  const { localAddress, localPort, remotePort: peerPort } = client;
+  const host = parseHost(localAddress ?? '');
+  if ('problem' in host || localPort === undefined) return undefined;
+  const destination = toNamed(context, { protocol: 'tcp', ...host, port: localPort });
+  return { door: 'transparent', destination, client, peerPort };
 }
 
 /** Addresses that no rule can mean here. Other ports of loopback come here only where the policy names them. */

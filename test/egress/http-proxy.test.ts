@@ -403,6 +403,11 @@ describe('limits', () => {
     const kept = [await kit.dial(), await kit.dial()];
     const third = await kit.dial();
     expect(await third.rest()).toContain(' 503 ');
+    expect(await kit.fact()).toMatchObject({
+      destination: { name: 'unread', port: 0 },
+      outcome: 'refused',
+      verdict: { reason: 'the program has too many connections open' },
+    });
     kept.forEach(({ socket }) => socket.destroy());
   });
 

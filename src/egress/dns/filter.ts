@@ -67,6 +67,14 @@ export class DnsFilter {
     this.#tell(read.query, { verdict, answer: 'none', peerPort });
   }
 
+  /** A connection that was not listened to, since there are too many. */
+  noteUnread(peerPort: number | undefined): void {
+    const verdict = { isAllowed: false, rule: null, reason: 'too many connections ask questions' };
+    const atMs = this.#input.now();
+    const fact = { name: 'unread', type: 'none', verdict, answer: 'none', atMs };
+    this.#input.log.question({ ...fact, peerPort });
+  }
+
   #tell({ name, type }: Query, fact: Pick<QuestionFact, 'verdict' | 'answer' | 'peerPort'>): void {
     this.#input.log.question({
       name: name === '' ? '.' : name.toLowerCase(),

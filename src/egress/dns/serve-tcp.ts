@@ -32,6 +32,7 @@ export function serveTcp(
   server.on('connection', (socket) => {
     if (clients.size >= all.connections) {
       socket.on('error', () => undefined);
+      filter.noteUnread(socket.remotePort);
       socket.resetAndDestroy();
       return;
     }

@@ -1,6 +1,16 @@
 import type { Arch } from '../../host/facts.ts';
 import type { BrokeredCalls } from './filter-request.ts';
-import { answer, EBUSY, hasAny, hasNone, isOneOf, notify, refuse, type Rule } from './rule.ts';
+import {
+  answer,
+  EBUSY,
+  hasAny,
+  hasNone,
+  isNonNull,
+  isOneOf,
+  notify,
+  refuse,
+  type Rule,
+} from './rule.ts';
 import type { SyscallName } from './syscall-numbers.ts';
 
 /** O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, __O_TMPFILE: the same on both architectures. */
@@ -12,6 +22,8 @@ const SECCOMP_SET_MODE_FILTER = 1;
 const SECCOMP_FILTER_FLAG_NEW_LISTENER = 8;
 const PR_SET_DUMPABLE = 4;
 const ARCH_SET_FS = 0x1002;
+/** A datagram with it is not sent, so there is nothing to see; by it the helper sends what it needs to see the rest. */
+const MSG_PROBE = 0x10;
 
 const MUTATIONS: readonly SyscallName[] = [
   'mkdir',
@@ -76,6 +88,13 @@ export function makeBrokerRules(calls: BrokeredCalls, arch: Arch): Rule[] {
       arch === 'x64' ? notify('arch_prctl', isOneOf(0, [ARCH_SET_FS])) : notify('set_tid_address'),
     );
   if (calls.fork) rules.push(notify('clone', hasNone(0, CLONE_THREAD)));
+  // Datagrams name where they go without a connection. That of the last two is out of the filter's sight.
+  if (calls.start === true && calls.connect)
+    rules.push(
+      notify('sendto', isNonNull(4)),
+      notify('sendmsg', hasNone(2, MSG_PROBE)),
+      notify('sendmmsg'),
+    );
   return rules;
 }
 

@@ -41,7 +41,11 @@ export function makeRules(request: FilterRequest): Rule[] {
       ...UNSEEN_WAYS,
       ...(request.notify === null ? [] : makeBrokerRules(request.notify, request.arch)),
     ];
-  const rules = [...REFUSALS, ...IOCTL_RULES, ...makeSocketRules(request.sockets)];
+  const rules = [
+    ...REFUSALS,
+    ...IOCTL_RULES,
+    ...makeSocketRules(request.sockets, request.notify?.start === true),
+  ];
   if (request.isAttributeChangeRefused) pushRefusals(rules, ATTRIBUTE_CHANGES, EPERM);
   // What a kernel says whose Landlock is switched off: programs go on without.
   if (request.isLandlockRefused) pushRefusals(rules, LANDLOCK, EOPNOTSUPP);

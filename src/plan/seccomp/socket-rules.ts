@@ -1,5 +1,6 @@
 import type { SocketRequest } from './filter-request.ts';
 import {
+  ALLOW,
   allow,
   EACCES,
   EAFNOSUPPORT,
@@ -8,6 +9,8 @@ import {
   hasAny,
   isNoneOf,
   isOneOf,
+  NOTIFY,
+  notify,
   refuse,
   type Condition,
   type Rule,
@@ -23,11 +26,14 @@ const NETLINK_ROUTE = 0;
 
 const SOCK_STREAM = 1;
 const SOCK_DGRAM = 2;
+const SOCK_RAW = 3;
 const SOCK_SEQPACKET = 5;
 const SOCK_PACKET = 10;
 /** The rest of the type argument is flags, SOCK_CLOEXEC and SOCK_NONBLOCK. */
 const SOCK_TYPE_MASK = 0xf;
 
+const IPPROTO_ICMP = 1;
+const IPPROTO_ICMPV6 = 58;
 const IPPROTO_TCP = 6;
 const IPPROTO_UDP = 17;
 const TCP_FASTOPEN = 23;
@@ -49,7 +55,35 @@ const IS_UNIX = isFamily(AF_UNIX);
 const IS_NETLINK = isFamily(AF_NETLINK);
 const IS_CONNECTED = isType(SOCK_STREAM, SOCK_SEQPACKET);
 
-export function makeSocketRules(sockets: SocketRequest): Rule[] {
+export function makeSocketRules(sockets: SocketRequest, isRecorded: boolean): Rule[] {
+  const rules = listSocketRules(sockets);
+  if (!isRecorded) return rules;
+  const first = sockets.inet === 'all' ? [PING] : sockets.isUdpAllowed === true ? [] : [QUIET_UDP];
+  return [...first, ...rules.map(recordRefusal)];
+}
+
+/** The C library opens such a socket for every name, to sort its addresses; by itself that says nothing. */
+const QUIET_UDP = refuse('socket', EACCES, IS_INET, isType(SOCK_DGRAM), isProtocol(0, IPPROTO_UDP));
+
+/** Whether a group may ping is the kernel's to say; in a network of the run's own none may. */
+const PING = notify(
+  'socket',
+  IS_INET,
+  isType(SOCK_DGRAM),
+  isProtocol(IPPROTO_ICMP, IPPROTO_ICMPV6),
+);
+
+/**
+ * In a recorded run the broker refuses what would reach others, and records it. Kinds that are of this machine alone, which
+ * libraries try and do without, are refused silently as in any run.
+ */
+function recordRefusal(rule: Rule): Rule {
+  const isRefused = rule.call === 'socket' && rule.verdict !== ALLOW;
+  const isQuiet = rule.when.some((condition) => condition === IS_UNIX || condition === IS_NETLINK);
+  return isRefused && !isQuiet ? { ...rule, verdict: NOTIFY } : rule;
+}
+
+function listSocketRules(sockets: SocketRequest): Rule[] {
   return [
     ...makeInetRules(sockets),
     ...makeUnixRules(sockets.unix),
@@ -83,6 +117,8 @@ function makeInetRules({ inet, isUdpAllowed = false }: SocketRequest): Rule[] {
       return [
         // The kernel takes this pair for AF_PACKET.
         refuse('socket', EAFNOSUPPORT, isFamily(AF_INET), isType(SOCK_PACKET)),
+        // No capability is left for it anyway.
+        refuse('socket', EPERM, IS_INET, isType(SOCK_RAW)),
         allow('socket', IS_INET),
       ];
     case 'no-bypass':
