@@ -1,7 +1,7 @@
 // Plans for timing the helper alone. Bundled when the benchmark runs, since node cannot load these files as they are.
 import { existsSync, readdirSync } from 'node:fs';
 import { guessFacts } from '../src/host/guess-facts.ts';
-import { encodePlan } from '../src/launch/encode-plan.ts';
+import { encodePlan, toByteText } from '../src/launch/encode-plan.ts';
 import { readHostTree } from '../src/launch/host-tree.ts';
 import { EXEC, READ } from '../src/plan/grants.ts';
 import { planLandlock } from '../src/plan/landlock.ts';
@@ -87,7 +87,7 @@ export function encodeRulesPlan(ruleCount: number, argv: readonly string[]): Uin
       flags: { isCapsDropped: true, isGated: true },
       landlock,
     },
-    makeFilter(),
+    toByteText(makeFilter()),
   );
 }
 
@@ -143,6 +143,6 @@ export function encodePresetPlan(options: PresetPlanOptions): Uint8Array {
     parentPid: PARENT_MARK,
     graceMs: 1000,
   });
-  const filter = plan.launch.filter && compileFilter(plan.launch.filter);
+  const filter = plan.launch.filter && toByteText(compileFilter(plan.launch.filter));
   return encodePlan({ ...plan.launch, banner: '', cgroups: [] }, filter);
 }

@@ -2,6 +2,7 @@ import { toPrintable } from '../core/printable.ts';
 import type { FilteredEnvironment } from '../plan/environment.ts';
 import type { Plan } from '../plan/make-plan.ts';
 import type { Policy, Variables } from '../policy/policy.ts';
+import { SYSTEM_SOURCE } from '../policy/system-baseline.ts';
 
 const RULE = '─'.repeat(18);
 
@@ -45,12 +46,11 @@ function describeNetwork({ plan, isDryRun }: BannerInput): string {
 }
 
 function countRules(policy: Policy): string {
-  const count = (effect: string): number =>
-    policy.fs.filter((rule) => rule.effect === effect && rule.origin.source !== 'system baseline')
-      .length;
+  const fs = { allow: 0, deny: 0, protect: 0, config: 0 };
+  for (const { effect, origin } of policy.fs) if (origin.source !== SYSTEM_SOURCE) fs[effect] += 1;
   const net = (effect: string): number =>
     policy.net.filter((rule) => rule.effect === effect).length;
-  return `FS(allow:${count('allow')} deny:${count('deny')} protect:${count('protect') + count('config')}) NET(allow:${net('allow')} deny:${net('deny')})`;
+  return `FS(allow:${fs.allow} deny:${fs.deny} protect:${fs.protect + fs.config}) NET(allow:${net('allow')} deny:${net('deny')})`;
 }
 
 function listLayers(plan: Plan): string[] {

@@ -2,9 +2,8 @@ const KEPT_ASIDE = ['NODE_OPTIONS', 'NODE_PATH', 'NODE_EXTRA_CA_CERTS'];
 
 /** The environment that assay was called with. The launcher has kept aside the variables that would steer node. */
 export function readCallerEnvironment(): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(process.env))
-    if (value !== undefined) env[name] = value;
+  // Node has no variable without a value.
+  const env = { ...process.env } as Record<string, string>;
   for (const name of KEPT_ASIDE) {
     const value = env[`ASSAY_${name}`];
     delete env[`ASSAY_${name}`];

@@ -58,8 +58,8 @@ class Writer {
   private text = 'ASSAYPL1';
   private body = '';
 
-  raw(data: Uint8Array): void {
-    this.body += Buffer.from(data.buffer, data.byteOffset, data.length).toString('latin1');
+  raw(bytes: string): void {
+    this.body += bytes;
   }
 
   u32(value: number): void {
@@ -148,7 +148,7 @@ function describeMount(op: MountOp): string[] {
   return [`${MOUNT_KIND[op.kind]} ${flags} ${size} ${inodes}`, source, 'path' in op ? op.path : ''];
 }
 
-function writeBoundary(writer: Writer, plan: LaunchPlan, filter: Uint8Array | null): void {
+function writeBoundary(writer: Writer, plan: LaunchPlan, filter: string | null): void {
   record(writer, RECORD.mounts, () => writer.strings(plan.mounts.flatMap(describeMount)));
   const { landlock } = plan;
   if (landlock) {
@@ -163,7 +163,7 @@ function writeBoundary(writer: Writer, plan: LaunchPlan, filter: Uint8Array | nu
         writer.strings(paths);
       });
   }
-  if (filter) record(writer, RECORD.filter, () => writer.raw(filter));
+  if (filter !== null) record(writer, RECORD.filter, () => writer.raw(filter));
   for (const { firstId, effect, ops, patterns } of plan.brokerRules)
     record(writer, RECORD.brokerRules, () => {
       writer.u32(firstId);
@@ -195,8 +195,13 @@ function writeLimits(writer: Writer, plan: LaunchPlan): void {
   });
 }
 
+/** Bytes as the text that is put into a plan, each of them one code unit. */
+export function toByteText({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('latin1');
+}
+
 /** The plan as native/plan.c reads it. */
-export function encodePlan(plan: LaunchPlan, filter: Uint8Array | null): Uint8Array {
+export function encodePlan(plan: LaunchPlan, filter: string | null): Uint8Array {
   const writer = new Writer();
   record(writer, RECORD.flags, () => writeFlags(writer, plan));
   record(writer, RECORD.argv, () => writer.strings(plan.argv));

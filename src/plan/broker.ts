@@ -1,6 +1,7 @@
 import { liftedBy } from '../policy/decide.ts';
 import { escapeLiteral, isLiteral, literalPrefix, unescapeLiteral } from '../policy/glob.ts';
 import type { FsRule, Policy } from '../policy/policy.ts';
+import { mayNameConfig } from '../policy/protected-config.ts';
 import type { FileTree } from './file-tree.ts';
 import { CONNECT, rightBits, type SystemGroup, WRITE } from './grants.ts';
 import type { BrokerRules } from './plan.ts';
@@ -60,6 +61,7 @@ export function planBrokerRules({ policy, tree, system }: BrokerOptions): Broker
   const naming = policy.fs.filter(
     (rule) => rule.effect === 'allow' && !rule.isSystem && rule.rights.includes('write'),
   );
+  const lifting = naming.filter(({ pattern }) => mayNameConfig(pattern));
   for (const rule of policy.fs) {
     if (rule.isSystem) continue;
     // A denied place is denied as a socket, too.
@@ -72,8 +74,9 @@ export function planBrokerRules({ policy, tree, system }: BrokerOptions): Broker
     const named =
       isAnywhere || rule.effect === 'allow' ? pattern : canonicalName(rule.pattern, tree);
     if (named !== pattern) rows.add(EFFECTS[rule.effect], ops, named, rule);
-    if (rule.effect !== 'config' || naming.length === 0) continue;
-    for (const lift of liftedBy(rule, naming)) {
+    if (rule.effect !== 'config') continue;
+    const candidates = isAnywhere ? lifting : naming;
+    for (const lift of candidates.length > 0 ? liftedBy(rule, candidates) : []) {
       const patterns = [canonicalPattern(lift.pattern, tree)];
       lifts.push({ firstId: rows.lastId, effect: 'lift', ops: WRITE, patterns, rules: [lift] });
     }

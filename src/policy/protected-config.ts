@@ -152,6 +152,26 @@ export const PROTECTED_CONFIG: readonly string[] = [
   ...OWN,
 ];
 
+/** The last part of each name. A wildcard in it is not searched for here: it may stand for anything. */
+const LAST_PARTS: ReadonlySet<string> = new Set(
+  PROTECTED_CONFIG.map((name) => name.slice(name.lastIndexOf('/') + 1)),
+);
+const WILD_PARTS = [...LAST_PARTS]
+  .filter((part) => part.includes('*'))
+  .map((part) => part.slice(1));
+
+/**
+ * Whether a pattern may lie at or below a protected name. Hardly any does, and every start asks this of every rule that
+ * grants writing.
+ */
+export function mayNameConfig(pattern: string): boolean {
+  return (
+    pattern.includes('\\') ||
+    WILD_PARTS.some((ending) => pattern.includes(ending)) ||
+    pattern.split('/').some((part) => LAST_PARTS.has(part))
+  );
+}
+
 /** A protected name as a pattern. */
 export function toConfigPattern(name: string): string {
   return `/**/${name}`;

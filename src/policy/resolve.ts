@@ -9,7 +9,7 @@ import type { EnvRules, FsRight, FsRule, Limits, Policy, Variables } from './pol
 import { DEFAULT_PRESET } from './presets.ts';
 import { PolicyError, type PolicyProblem } from './problems.ts';
 import type { toQuickNetRules } from './quick-net.ts';
-import { PROTECTED_CONFIG, toConfigPattern } from './protected-config.ts';
+import { mayNameConfig, PROTECTED_CONFIG, toConfigPattern } from './protected-config.ts';
 import { toInjectRules, toNetRules } from './net-entries.ts';
 import { makeSystemRules, SYSTEM_SOURCE } from './system-baseline.ts';
 import { parseCount, parseDuration, parseSize } from './units.ts';
@@ -160,10 +160,13 @@ class RuleList {
  * for the same name further down: a workspace inside some `.claude` directory still has its own `.claude` protected.
  */
 function toConfigRules(fs: readonly FsRule[]): FsRule[] {
-  // The baseline names no configuration; leaving it out here spares every start some time.
+  // The baseline names no configuration.
   const writable = fs.filter(
-    ({ effect, rights, origin }) =>
-      effect === 'allow' && origin.source !== SYSTEM_SOURCE && rights.includes('write'),
+    ({ effect, rights, pattern, origin }) =>
+      effect === 'allow' &&
+      origin.source !== SYSTEM_SOURCE &&
+      rights.includes('write') &&
+      mayNameConfig(pattern),
   );
   const rules: FsRule[] = [];
   for (const name of PROTECTED_CONFIG) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { guessFacts } from '../../src/host/guess-facts.ts';
-import { encodePlan } from '../../src/launch/encode-plan.ts';
+import { encodePlan, toByteText } from '../../src/launch/encode-plan.ts';
 import { readHostTree } from '../../src/launch/host-tree.ts';
 import { ALL_LAYERS } from '../../src/plan/layers.ts';
 import { makePlan } from '../../src/plan/make-plan.ts';
@@ -44,7 +44,7 @@ export function makeRealPlan({ uid, gid, dir }: PlanOwner): Uint8Array {
     parentPid: process.pid,
     graceMs: 100,
   });
-  const filter = plan.launch.filter && compileFilter(plan.launch.filter);
+  const filter = plan.launch.filter && toByteText(compileFilter(plan.launch.filter));
   return encodePlan({ ...plan.launch, banner: 'banner\n', cgroups: [] }, filter);
 }
 

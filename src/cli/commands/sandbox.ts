@@ -83,17 +83,12 @@ function addRunVariables(
   env: readonly (readonly [string, string])[],
   variables: Variables,
   isBounded: boolean,
-): [string, string][] {
+): (readonly [string, string])[] {
   const own: [string, string][] = ['TMPDIR', 'TMP', 'TEMP'].map((name) => [name, variables.tmpdir]);
   own.push(['PWD', variables.cwd]);
   if (isBounded) own.push(['GIT_TEMPLATE_DIR', '']);
   const names = new Set(own.map(([name]) => name));
-  return [
-    ...env
-      .filter(([name]) => !names.has(name))
-      .map(([name, value]): [string, string] => [name, value]),
-    ...own,
-  ];
+  return env.filter(([name]) => !names.has(name)).concat(own);
 }
 
 /** Refuses a plan that enforces less than the user insists on. Nothing has run yet. */
