@@ -100,7 +100,7 @@ export function encodeNamespacesPlan(argv: readonly string[]): Uint8Array {
   return encodePlan(
     {
       ...makeBarePlan(argv),
-      flags: { isCapsDropped: true, isRootReadOnly: true, hasLoopback: true },
+      flags: { isCapsDropped: true, isRootReadOnly: true },
       namespaces: ['user', 'mount', 'pid', 'ipc', 'net'],
       mounts,
     },

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #define PLAN_FD 3
-#define DOORS_FD 4 /* a channel to assay, in a run that has doors to the network */
+#define DOORS_FD 4 /* a channel to assay, where the plan comes later or the run has doors to the network */
 #define PATH_CAP 8192
 #define REPORT_CAP (512 * 1024) /* bytes of refusals in the report; the rest is only counted */
 
@@ -54,7 +54,6 @@ struct rlimit_op {
 enum soft_limit { SOFT_CPU_MS, SOFT_MEMORY_BYTES, SOFT_DISK_BYTES, SOFT_PIDS, SOFT_COUNT };
 
 enum plan_flag {
-  PLAN_LOOPBACK = 1,     /* bring up the private loopback */
   PLAN_DROP_CAPS = 2,    /* give up every capability */
   PLAN_NOTIFY = 4,       /* the filter hands calls to the broker */
   PLAN_GATE = 8,         /* no pid namespace: end the tree by search, forks refused meanwhile */
@@ -110,6 +109,7 @@ void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_json_string(char *out, size_t cap, const char *bytes, size_t len);
 _Noreturn void die(const char *step, const char *what);
 _Noreturn void die_errno(const char *step, const char *what);
+void hold_reports(bool is_held);
 
 /* record.c: lines on their way to the report, in memory that the supervisor shares with the keeper */
 void stream_open(void);
@@ -128,7 +128,10 @@ size_t pattern_literal_len(const char *pattern, bool *is_literal);
 
 /* boundary.c */
 void bring_up_loopback(void);
-void enter_namespaces(const struct plan *plan);
+struct owner {
+  uint32_t namespaces, uid, gid;
+};
+void enter_namespaces(struct owner owner);
 void build_view(struct plan *plan);
 void drop_capabilities(void);
 void apply_landlock(const struct plan *plan);
@@ -149,7 +152,9 @@ void make_lazy_door(const struct plan *plan, const struct sockaddr *address, uns
 struct keeper_pipes {
   int to_keeper, to_supervisor;
 };
-_Noreturn void run_keeper(struct plan *plan, struct keeper_pipes pipes);
+/* What the supervisor says to it. */
+enum keeper_order { ORDER_PLAN = 'P', ORDER_GO = 'G', ORDER_SIGNAL = 'K', ORDER_END = 'Z' };
+_Noreturn void run_keeper(struct plan *plan, struct owner owner, struct keeper_pipes pipes);
 void end_children(void);
 
 /* broker.c */

@@ -32,17 +32,17 @@ void bring_up_loopback(void) {
 }
 
 /* Runs in the new process: the clone flags made the namespaces, this maps the ids and readies them. */
-void enter_namespaces(const struct plan *plan) {
+void enter_namespaces(struct owner owner) {
   char map[64];
-  if (plan->namespaces & NS_USER) {
+  if (owner.namespaces & NS_USER) {
     write_file("/proc/self/setgroups", "deny");
-    snprintf(map, sizeof map, "%u %u 1", plan->uid, plan->uid);
+    snprintf(map, sizeof map, "%u %u 1", owner.uid, owner.uid);
     write_file("/proc/self/uid_map", map);
-    snprintf(map, sizeof map, "%u %u 1", plan->gid, plan->gid);
+    snprintf(map, sizeof map, "%u %u 1", owner.gid, owner.gid);
     write_file("/proc/self/gid_map", map);
   }
-  if (plan->flags & PLAN_LOOPBACK) bring_up_loopback();
-  if (plan->flags & PLAN_DOORS) open_doors(plan);
+  if (owner.namespaces & NS_NET) bring_up_loopback();
+  if (owner.namespaces & NS_MOUNT && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) die_errno("mount", "/");
 }
 
 static void set_mount_attr(int fd, const char *path, unsigned flags, uint64_t set) {
@@ -204,7 +204,6 @@ static void perform_mount(const struct mount_op *op) {
    the sources are put in place with their own rights. */
 void build_view(struct plan *plan) {
   if (!(plan->namespaces & NS_MOUNT)) return;
-  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) die_errno("mount", "/");
   for (size_t i = 0; i < plan->mount_count; i++)
     if (plan->mounts[i].kind == MOUNT_BIND) take_bind_source(&plan->mounts[i]);
     else if (plan->mounts[i].kind == MOUNT_DEVPTS) take_terminal(&plan->mounts[i]);

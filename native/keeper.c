@@ -216,8 +216,8 @@ static void obey(struct keeper *keeper) {
     end_tree(keeper->plan, keeper->broker);
     _exit(0);
   }
-  if (command[0] == 'K') kill(keeper->program, command[1]);
-  if (command[0] == 'Z') finish(keeper, SIGKILL);
+  if (command[0] == ORDER_SIGNAL) kill(keeper->program, command[1]);
+  if (command[0] == ORDER_END) finish(keeper, SIGKILL);
 }
 
 static int watch_children(void) {
@@ -229,13 +229,22 @@ static int watch_children(void) {
   return fd;
 }
 
-static void wait_for_go(int fd) {
-  char go[2];
-  if (read(fd, go, sizeof go) != sizeof go) _exit(125);
+static void wait_for(enum keeper_order order, int fd) {
+  char command[2];
+  if (read(fd, command, sizeof command) != sizeof command || command[0] != (char)order) _exit(125);
+}
+
+/* Namespaces were made before the plan was there. Others than it wants are of no use, and are made again. */
+static void take_late_plan(struct plan *plan, struct owner made, int fd) {
+  wait_for(ORDER_PLAN, fd);
+  hold_reports(false);
+  plan_read(plan, PLAN_FD);
+  if (plan->namespaces != made.namespaces || plan->uid != made.uid || plan->gid != made.gid) _exit(125);
+  if (!(plan->flags & (PLAN_DOORS | PLAN_BROKERED))) close(DOORS_FD); /* the supervisor's own */
 }
 
 static void confine(struct plan *plan) {
-  enter_namespaces(plan);
+  if (plan->flags & PLAN_DOORS) open_doors(plan);
   build_view(plan);
   if (chdir(plan->cwd)) die_errno("workdir", plan->cwd);
   if (plan->flags & PLAN_DROP_CAPS) drop_capabilities();
@@ -253,14 +262,20 @@ static void raise_open_files(void) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-_Noreturn void run_keeper(struct plan *plan, struct keeper_pipes pipes) {
+/* `plan` may be empty: then it comes when the supervisor says so. */
+_Noreturn void run_keeper(struct plan *plan, struct owner owner, struct keeper_pipes pipes) {
   struct keeper keeper = {.plan = plan, .pipes = pipes};
   int pair[2];
-  if (plan->namespaces & NS_PID) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (owner.namespaces & NS_PID) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   else prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   int children = watch_children();
-  if (plan->cgroup_count) wait_for_go(pipes.to_keeper); /* until the supervisor has put us into them */
+  enter_namespaces(owner);
+  if (!plan->bytes) {
+    tell(&keeper, 'N', 0);
+    take_late_plan(plan, owner, pipes.to_keeper);
+  }
   confine(plan);
+  wait_for(ORDER_GO, pipes.to_keeper); /* until all is checked, and we are in the cgroups */
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) die_errno("keeper", "socketpair");
   keeper.program = fork();
   if (keeper.program < 0) die_errno("keeper", "fork");

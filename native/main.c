@@ -15,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -37,9 +38,9 @@ struct supervisor {
   pid_t keeper;
   int to_keeper, from_keeper, signals;
   uint64_t started_ms, term_at_ms, kill_at_ms, sampled_ms;
-  bool is_timed_out, has_status, is_stopped;
+  bool is_timed_out, has_status, is_stopped, is_late, is_reported;
   const char *limit;
-  int status;
+  int status, code;
 };
 
 /* usage.c */
@@ -68,7 +69,7 @@ static void restore_terminal(const struct terminal *t, bool was_killed) {
   if (was_killed) tcsetattr(t->fd, TCSADRAIN, &t->modes);
 }
 
-static void command_keeper(struct supervisor *s, char kind, int value) {
+static void command_keeper(struct supervisor *s, enum keeper_order kind, int value) {
   unsigned char command[2] = {(unsigned char)kind, (unsigned char)value};
   ssize_t sent = write(s->to_keeper, command, sizeof command);
   (void)sent; /* a keeper that is gone is seen by the wait */
@@ -76,7 +77,7 @@ static void command_keeper(struct supervisor *s, char kind, int value) {
 
 /* The keeper ends the tree and says what is to be said; if it does not, it goes, and a pid namespace with it. */
 static void kill_everything(struct supervisor *s) {
-  command_keeper(s, 'Z', 0);
+  command_keeper(s, ORDER_END, 0);
   if (!s->kill_at_ms) s->kill_at_ms = now_ms() + KEEPER_GRACE_MS;
 }
 
@@ -106,7 +107,8 @@ static void lock_scoped_dir(const struct plan *plan) {
   if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) die_errno("tmp", plan->scoped_dir);
 }
 
-static void start_keeper(struct supervisor *s) {
+/* False when the kernel does not let us: then errno says why. */
+static bool start_keeper(struct supervisor *s, struct owner owner) {
   static const struct {
     uint32_t bit;
     unsigned long flag;
@@ -115,21 +117,71 @@ static void start_keeper(struct supervisor *s) {
   int down[2], up[2];
   if (pipe2(down, O_CLOEXEC) || pipe2(up, O_CLOEXEC)) die_errno("supervisor", "pipe");
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (s->plan.namespaces & kinds[i].bit) flags |= kinds[i].flag;
+    if (owner.namespaces & kinds[i].bit) flags |= kinds[i].flag;
   s->keeper = (pid_t)syscall(SYS_clone, flags, 0, 0, 0, 0);
-  if (s->keeper < 0) die_errno(s->plan.namespaces & NS_USER ? "user" : "namespaces", "clone");
   if (!s->keeper) {
     close(down[1]);
     close(up[0]);
-    run_keeper(&s->plan, (struct keeper_pipes){down[0], up[1]});
+    run_keeper(&s->plan, owner, (struct keeper_pipes){down[0], up[1]});
   }
   close(down[0]);
   close(up[1]);
   s->to_keeper = down[1];
   s->from_keeper = up[0];
-  if (s->plan.cgroup_count) {
-    join_cgroups(s);
-    command_keeper(s, 'G', 0);
+  return s->keeper > 0;
+}
+
+static void discard_keeper(struct supervisor *s) {
+  close(s->to_keeper);
+  close(s->from_keeper);
+  if (s->keeper <= 0) return;
+  kill(s->keeper, SIGKILL);
+  waitpid(s->keeper, NULL, 0);
+}
+
+/* Making namespaces takes as long as making the plan, so they are made meanwhile, those that most plans want. What is
+   wrong with them shows when they are made again. False when there will be no plan. */
+static bool wait_for_plan(struct supervisor *s, struct owner guess) {
+  char go;
+  hold_reports(true);
+  if (fcntl(DOORS_FD, F_SETFD, FD_CLOEXEC)) return false;
+  start_keeper(s, guess);
+  bool has_plan = read(DOORS_FD, &go, 1) == 1;
+  if (has_plan) command_keeper(s, ORDER_PLAN, 0);
+  else discard_keeper(s);
+  hold_reports(false);
+  s->started_ms = s->sampled_ms = now_ms();
+  return has_plan;
+}
+
+/* A keeper that was made before the plan is of use if it has got so far, and has what the plan wants. */
+static bool is_ready(struct supervisor *s, struct owner made, struct owner wanted) {
+  char message[5];
+  if (s->keeper <= 0 || memcmp(&made, &wanted, sizeof made)) return false;
+  return read(s->from_keeper, message, sizeof message) == sizeof message;
+}
+
+static void start_program(struct supervisor *s, struct owner made) {
+  struct owner wanted = {s->plan.namespaces, s->plan.uid, s->plan.gid};
+  if (!s->is_late || !is_ready(s, made, wanted)) {
+    if (s->is_late) discard_keeper(s);
+    if (!start_keeper(s, wanted)) die_errno(wanted.namespaces & NS_USER ? "user" : "namespaces", "clone");
+  }
+  join_cgroups(s);
+  command_keeper(s, ORDER_GO, 0);
+}
+
+/* Where the plan came late assay hears of the end by the channel, and clears up while the namespaces go. */
+static void report_end(struct supervisor *s) {
+  int status = s->has_status ? s->status : SIGKILL;
+  int signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  s->code = signal_number ? 128 + signal_number : WEXITSTATUS(status);
+  if (s->limit) s->code = 137;
+  if (s->is_timed_out) s->code = 124;
+  s->is_reported = true;
+  report_line("{\"end\":{\"code\":%d,\"signal\":%d,\"timedOut\":%s,\"limit\":\"%s\",\"ms\":%llu}}", s->code, signal_number,
+              s->is_timed_out ? "true" : "false", s->limit ? s->limit : "", (unsigned long long)(now_ms() - s->started_ms));
+  if (s->is_late && send(DOORS_FD, "E", 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) { /* it hears of ours */
   }
 }
 
@@ -153,7 +205,7 @@ static void hear_keeper(struct supervisor *s) {
   if (message[0] == 'S') stop_with_program(s);
   /* The terminal may have let the program go on before we heard that it had stopped. */
   if (message[0] == 'R' && s->is_stopped) s->is_stopped = false, kill(getppid(), SIGCONT);
-  if (message[0] == 'X') s->status = value, s->has_status = true;
+  if (message[0] == 'X') s->status = value, s->has_status = true, report_end(s);
 }
 
 /* The terminal signals the whole foreground group, the program included; what another process sends is passed on. */
@@ -162,9 +214,9 @@ static void hear_signals(struct supervisor *s) {
   while (read(s->signals, &info, sizeof info) == sizeof info) {
     int sig = (int)info.ssi_signo;
     if (sig == PARENT_DIED) kill_everything(s);
-    else if (sig == SIGCONT && s->is_stopped) s->is_stopped = false, command_keeper(s, 'K', SIGCONT);
+    else if (sig == SIGCONT && s->is_stopped) s->is_stopped = false, command_keeper(s, ORDER_SIGNAL, SIGCONT);
     else if (sig == SIGINT || sig == SIGQUIT ? info.ssi_code <= 0 : sig == SIGTERM || sig == SIGHUP || sig == SIGUSR1 || sig == SIGUSR2)
-      command_keeper(s, 'K', sig);
+      command_keeper(s, ORDER_SIGNAL, sig);
   }
 }
 
@@ -178,7 +230,7 @@ static void keep_time(struct supervisor *s) {
   if (s->plan.timeout_ms && !s->is_timed_out && now - s->started_ms >= s->plan.timeout_ms) {
     s->is_timed_out = true;
     s->term_at_ms = now;
-    command_keeper(s, 'K', SIGTERM);
+    command_keeper(s, ORDER_SIGNAL, SIGTERM);
   }
 }
 
@@ -214,22 +266,17 @@ static void supervise(struct supervisor *s) {
   }
 }
 
-static int report_end(struct supervisor *s) {
+/* The code to end with. */
+static int reap_keeper(struct supervisor *s) {
   int keeper_status;
   waitpid(s->keeper, &keeper_status, 0);
   end_children(); /* of a keeper that was killed: nothing runs unseen */
   stream_flush(); /* what a keeper that was killed had not written yet */
-  if (!s->has_status && WIFEXITED(keeper_status) && WEXITSTATUS(keeper_status) == 125) return 125;
-  bool was_killed = s->is_timed_out || s->limit;
-  if (!s->has_status && !was_killed) die("keeper", "ended before the program did");
-  int status = s->has_status ? s->status : SIGKILL;
-  int signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  int code = signal_number ? 128 + signal_number : WEXITSTATUS(status);
-  if (s->limit) code = 137;
-  if (s->is_timed_out) code = 124;
-  report_line("{\"end\":{\"code\":%d,\"signal\":%d,\"timedOut\":%s,\"limit\":\"%s\",\"ms\":%llu}}", code, signal_number,
-              s->is_timed_out ? "true" : "false", s->limit ? s->limit : "", (unsigned long long)(now_ms() - s->started_ms));
-  return code;
+  if (s->is_reported) return s->code;
+  if (WIFEXITED(keeper_status) && WEXITSTATUS(keeper_status) == 125) return 125;
+  if (!s->is_timed_out && !s->limit) die("keeper", "ended before the program did");
+  report_end(s);
+  return s->code;
 }
 
 /* Room for the report, whatever the program does to the disk. Not every file system can promise that. */
@@ -238,31 +285,34 @@ static void reserve_report(void) {
   if (!fstat(PLAN_FD, &st)) fallocate(PLAN_FD, FALLOC_FL_KEEP_SIZE, st.st_size, REPORT_CAP * 2);
 }
 
-static int run(void) {
-  struct supervisor s = {.started_ms = now_ms(), .sampled_ms = now_ms()};
+/* `guess` has namespaces where the plan comes later. */
+static int run(struct owner guess) {
+  struct supervisor s = {.started_ms = now_ms(), .sampled_ms = now_ms(), .is_late = guess.namespaces != 0};
   note_early_signals();
   syscall(SYS_close_range, (unsigned)DOORS_FD + 1, ~0u, 0u);
   if (fcntl(PLAN_FD, F_SETFL, O_APPEND) || fcntl(PLAN_FD, F_SETFD, FD_CLOEXEC)) return 125;
-  plan_read(&s.plan, PLAN_FD);
-  if (!(s.plan.flags & (PLAN_DOORS | PLAN_BROKERED))) close(DOORS_FD);
-  /* Held to the end: node takes the end of a channel for the end of what is in it. */
-  else if (fcntl(DOORS_FD, F_SETFD, FD_CLOEXEC)) die_errno("doors", "channel");
-  reserve_report();
   stream_open();
   prctl(PR_SET_PDEATHSIG, PARENT_DIED, 0, 0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  if (s.is_late && !wait_for_plan(&s, guess)) return 125;
+  plan_read(&s.plan, PLAN_FD);
+  if (!s.is_late && !(s.plan.flags & (PLAN_DOORS | PLAN_BROKERED))) close(DOORS_FD);
+  /* Held to the end: node takes the end of a channel for the end of what is in it. */
+  else if (fcntl(DOORS_FD, F_SETFD, FD_CLOEXEC)) die_errno("doors", "channel");
+  reserve_report();
   if ((uint32_t)getppid() != s.plan.parent_pid) die("supervisor", "assay is gone");
   uint32_t abi = (uint32_t)landlock_abi();
   if (abi < s.plan.landlock_abi || (abi > s.plan.landlock_abi && s.plan.flags & PLAN_EXACT_ABI)) {
     report_line("{\"abi\":%u}", abi);
+    if (s.is_late) discard_keeper(&s);
     return 125;
   }
   lock_scoped_dir(&s.plan);
   s.terminal = save_terminal();
-  start_keeper(&s);
+  start_program(&s, guess);
   s.signals = watch_signals(); /* from now on the keeper has its own */
   supervise(&s);
-  int code = report_end(&s);
+  int code = reap_keeper(&s);
   restore_terminal(&s.terminal, !s.has_status || !WIFEXITED(s.status));
   return code;
 }
@@ -271,9 +321,10 @@ int main(int argc, char **argv) {
   if (argc == 2 && !strcmp(argv[1], "probe")) return run_probe();
   if (argc == 3 && !strcmp(argv[1], "remove")) return run_remove(argv[2]);
   if (argc == 4 && !strcmp(argv[1], "match")) return match_pattern(argv[2], argv[3]) ? 0 : 1;
+  if (argc == 3 && !strcmp(argv[1], "wait")) return run((struct owner){(uint32_t)atoi(argv[2]), getuid(), getgid()});
   if (argc != 1) {
     fputs("assay-helper is started by assay and reads its plan from descriptor 3\n", stderr);
     return 2;
   }
-  return run();
+  return run((struct owner){0});
 }

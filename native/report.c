@@ -36,8 +36,13 @@ void report_json_string(char *out, size_t cap, const char *bytes, size_t len) {
   out[n] = 0;
 }
 
+/* Before there is a plan, nothing may be written to its file: what fails then is tried again, and told then. */
+static bool are_held;
+void hold_reports(bool is_held) { are_held = is_held; }
+
 static _Noreturn void fail(const char *step, const char *what, int error) {
   char quoted[1024];
+  if (are_held) _exit(125);
   report_json_string(quoted, sizeof quoted, what, strlen(what));
   report_line("{\"failed\":\"%s\",\"what\":\"%s\",\"errno\":%d}", step, quoted, error);
   _exit(125);

@@ -165,7 +165,7 @@ function writeLauncher() {
   const path = join(root, 'bin', 'assay.js');
   writeFileSync(
     `${path}.new`,
-    `${shebang}\n${makeLoader("require('node:path').join(__dirname, '..', 'dist')")}`,
+    `${shebang}\n${makeLoader("__dirname.slice(0, __dirname.lastIndexOf('/')) + '/dist'")}`,
   );
   chmodSync(`${path}.new`, 0o755);
   renameSync(`${path}.new`, path);
@@ -300,7 +300,8 @@ async function writeFilters() {
   const { compileCommonFilters } = createRequire(program)(program);
   for (const arch of ['x64', 'arm64'])
     for (const { name, bytes } of compileCommonFilters(arch))
-      writeFileSync(join(dist, 'filters', name), bytes);
+      // As text, each byte a character: a plan is put together as text.
+      writeFileSync(join(dist, 'filters', name), Buffer.from(bytes).toString('latin1'));
   rmSync(program);
 }
 

@@ -17,7 +17,8 @@ interface ChannelMessage {
 }
 
 /** The handles below node's own modules. Not documented, so every step of using them may fail. */
-interface PipeHandle {
+export interface PipeHandle {
+  readonly fd: number;
   pendingHandle: DoorHandle | null;
   onread: (bytes?: ArrayBuffer) => void;
   readStart(): void;
@@ -67,26 +68,41 @@ export function spawnWithDoors(request: SpawnRequest, take: TakeDoor): SpawnedHe
   return direct ?? spawnAsDocumented(request, take);
 }
 
+/** Takes the doors that come by a channel which is open already; false where this version of node has no way to. */
+export function takeDoorsFrom(pipe: PipeHandle, take: TakeDoor): boolean {
+  const bindings = findPipe();
+  if (bindings) hearDoors(pipe, bindings, take);
+  return bindings !== undefined;
+}
+
+function hearDoors(pipe: PipeHandle, { state, readBytes, offset }: Bindings, take: TakeDoor): void {
+  const { onread } = pipe;
+  pipe.pendingHandle = null;
+  pipe.onread = (bytes) => {
+    const handle = pipe.pendingHandle;
+    pipe.pendingHandle = null;
+    // A message that carries a socket is never read together with another.
+    if (handle && bytes)
+      take(
+        readDoor(Buffer.from(bytes, state[offset], state[readBytes]).toString('latin1')),
+        handle,
+      );
+    else onread?.(bytes);
+  };
+}
+
 function spawnWithPipe(
   request: SpawnRequest,
-  { Pipe, ipc, state, readBytes, offset }: Bindings,
+  bindings: Bindings,
   take: TakeDoor,
 ): SpawnedHelper | undefined {
-  const pipe = new Pipe(ipc);
+  const pipe = new bindings.Pipe(bindings.ipc);
   const helper = spawnDirectly({ ...request, channel: pipe });
   if (!helper) {
     pipe.close();
     return undefined;
   }
-  pipe.pendingHandle = null;
-  pipe.onread = (bytes) => {
-    const handle = pipe.pendingHandle;
-    pipe.pendingHandle = null;
-    if (!bytes) return; // the helper has ended
-    // A message that carries a socket is never read together with another.
-    const text = Buffer.from(bytes, state[offset], state[readBytes]).toString('latin1');
-    if (handle) take(readDoor(text), handle);
-  };
+  hearDoors(pipe, bindings, take);
   pipe.readStart();
   return { ...helper, ended: helper.ended.finally(() => pipe.close()) };
 }

@@ -1,7 +1,8 @@
 import type { ServeDoors } from '../egress/doors.ts';
 import type { LaunchPlan } from '../plan/plan.ts';
-import { spawnWithDoors } from './door-channel.ts';
+import { spawnWithDoors, type TakeDoor, takeDoorsFrom } from './door-channel.ts';
 import { DoorKeeper, expectDoors } from './door-keeper.ts';
+import type { EarlyHelper } from './early-helper.ts';
 import type { SpawnedHelper, SpawnRequest } from './spawn-helper.ts';
 
 /** A helper that makes doors, and who owns them. */
@@ -13,14 +14,19 @@ export interface DoorRun {
 export async function startWithDoors(options: {
   readonly request: SpawnRequest;
   readonly plan: LaunchPlan;
+  /** A helper that waits for the plan. */
+  readonly early: EarlyHelper | undefined;
   readonly load: (() => Promise<ServeDoors>) | undefined;
 }): Promise<DoorRun> {
-  const { request, plan, load } = options;
+  const { request, plan, early, load } = options;
   if (plan.flags.isBrokered) {
+    await early?.dismiss();
     const { startBrokered } = await import('./brokered-run.ts');
     return startBrokered({ request, load });
   }
   const keeper = new DoorKeeper({ expected: expectDoors(plan), load });
-  const helper = spawnWithDoors(request, (name, handle) => keeper.take(name, handle));
-  return { helper, keeper };
+  const take: TakeDoor = (name, handle) => keeper.take(name, handle);
+  if (early && takeDoorsFrom(early.channel, take)) return { helper: early, keeper };
+  await early?.dismiss();
+  return { helper: spawnWithDoors(request, take), keeper };
 }

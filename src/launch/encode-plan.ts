@@ -35,7 +35,6 @@ const MOUNT_KIND = {
 } as const;
 const EFFECT = { allow: 1, deny: 2, protect: 3, lift: 4 } as const;
 const FLAG: Readonly<Record<PlanFlag, number>> = {
-  hasLoopback: 1,
   isCapsDropped: 2,
   isNotified: 4,
   isGated: 8,
@@ -103,7 +102,13 @@ class Writer {
   }
 
   finish(): Uint8Array {
-    return Buffer.from(this.text, 'latin1');
+    const { text } = this;
+    // What `Buffer.from` comes down to, without all that it loads first.
+    const { latin1Write } = Buffer.prototype as { latin1Write?: (text: string) => number };
+    if (latin1Write === undefined) return Buffer.from(text, 'latin1');
+    const bytes = new Uint8Array(text.length);
+    latin1Write.call(bytes, text);
+    return bytes;
   }
 }
 

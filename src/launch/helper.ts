@@ -1,9 +1,9 @@
-import { closeSync, existsSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, readSync, writeSync } from 'node:fs';
 import { AssayError } from '../core/errors.ts';
 import type { ServeDoors } from '../egress/doors.ts';
 import type { LaunchPlan } from '../plan/plan.ts';
 import type { DoorRun } from './door-run.ts';
+import { type EarlyHelper, openPlanFile } from './early-helper.ts';
 import { encodePlan } from './encode-plan.ts';
 import { helperPath } from './helper-path.ts';
 import { loadFilter } from './load-filter.ts';
@@ -40,24 +40,18 @@ class ReportTail {
   }
 }
 
-/** Resolves when the helper has ended, with the signal that ended it. */
-async function superviseHelper(
-  helper: SpawnedHelper,
-  meanwhile: () => void,
-): Promise<NodeJS.Signals | null> {
+/** Signals go to the helper as long as it is there. Returns how to stop that. */
+function passSignals(helper: SpawnedHelper): () => void {
   const pass = (signal: NodeJS.Signals): void => helper.kill(signal);
   const passUnlessTerminal = (signal: NodeJS.Signals): void => {
     if (!process.stdin.isTTY && !process.stderr.isTTY) helper.kill(signal);
   };
   for (const name of PASSED_ON) process.on(name, pass);
   for (const name of FROM_TERMINAL) process.on(name, passUnlessTerminal);
-  try {
-    meanwhile();
-    return await helper.ended;
-  } finally {
+  return () => {
     for (const name of PASSED_ON) process.off(name, pass);
     for (const name of FROM_TERMINAL) process.off(name, passUnlessTerminal);
-  }
+  };
 }
 
 /**
@@ -78,8 +72,12 @@ function endUnstarted(report: HelperReport, signal: NodeJS.Signals | null): Help
 export interface PerformOptions {
   /** A directory for the plan, which has a name there only for a moment. */
   readonly scratch: string;
+  /** A helper that waits for the plan. */
+  readonly early?: EarlyHelper | undefined;
   /** Work that can be done while the program runs. */
   readonly meanwhile: () => void;
+  /** The process ends with this run, so that nothing needs to be put back as it was. */
+  readonly isLast?: boolean | undefined;
   /** Takes lines of the record while the program runs. */
   readonly onRecord?: ((lines: string) => void) | undefined;
   /** Serves the doors to the network of a plan that has them. Without it they are closed at once. */
@@ -90,15 +88,40 @@ export interface PerformOptions {
 async function openDoors(
   request: SpawnRequest,
   plan: LaunchPlan,
-  { loadDoors }: PerformOptions,
+  { loadDoors, early }: PerformOptions,
 ): Promise<DoorRun> {
   const { startWithDoors } = await import('./door-run.ts');
-  return startWithDoors({ request, plan, load: loadDoors });
+  return startWithDoors({ request, plan, early, load: loadDoors });
 }
 
 export interface PerformedPlan extends HelperReport {
   /** What went wrong in serving the doors. */
   readonly doorProblems: readonly string[];
+  /** The report is whole when the run has ended; this is when the helper is gone, too. */
+  readonly gone: Promise<unknown>;
+}
+
+interface Started {
+  readonly helper: SpawnedHelper;
+  /** Resolves when the run has ended, with the signal that ended the helper. */
+  readonly over: Promise<NodeJS.Signals | null>;
+  readonly keeper?: DoorRun['keeper'];
+}
+
+async function start(
+  request: SpawnRequest,
+  plan: LaunchPlan,
+  options: PerformOptions,
+): Promise<Started> {
+  const { early } = options;
+  if (plan.flags.hasDoors || plan.flags.isBrokered) {
+    const { helper, keeper } = await openDoors(request, plan, options);
+    if (helper === early) early.release();
+    return { helper, keeper, over: helper.ended };
+  }
+  early?.release();
+  const helper = early ?? spawnHelper(request);
+  return { helper, over: early?.told ?? helper.ended };
 }
 
 /** Performs one plan. The plan goes in, and the report comes out, through one file that has no name. */
@@ -106,35 +129,37 @@ export async function performPlan(
   plan: LaunchPlan,
   options: PerformOptions,
 ): Promise<PerformedPlan> {
-  const helper = helperPath();
-  if (!existsSync(helper))
-    throw new AssayError('E_HELPER_MISSING', `Cannot find the helper at ${helper}`, {
+  const file = helperPath();
+  if (!existsSync(file))
+    throw new AssayError('E_HELPER_MISSING', `Cannot find the helper at ${file}`, {
       hint: 'Run npm ci, which builds it',
     });
-  const name = join(options.scratch, '.plan');
-  const fd = openSync(name, 'wx+', 0o600);
-  unlinkSync(name);
+  const { early } = options;
+  const fd = early?.fd ?? openPlanFile(options.scratch);
   let timer: NodeJS.Timeout | undefined;
   try {
     const bytes = encodePlan(plan, await loadFilter(plan.filter));
     writeSync(fd, bytes);
+    const { helper, over, keeper } = await start({ file, fd }, plan, options);
+    const stopPassing = passSignals(helper);
     const reader = new ReportReader(options.onRecord);
     const tail = new ReportTail(fd, bytes.length, reader);
     timer = options.onRecord && setInterval(() => tail.readOn(), POLL_MS);
-    const request = { file: helper, fd };
-    const hasDoors = plan.flags.hasDoors || plan.flags.isBrokered;
-    const doors = hasDoors ? await openDoors(request, plan, options) : undefined;
+    const gone = options.isLast === true ? helper.ended : helper.ended.finally(stopPassing);
+    gone.catch(() => undefined); // `over` tells the same, and somebody waits for that
     let signal: NodeJS.Signals | null;
     try {
-      signal = await superviseHelper(doors?.helper ?? spawnHelper(request), options.meanwhile);
+      options.meanwhile();
+      signal = await over;
     } finally {
-      await doors?.keeper.close();
+      await keeper?.close();
     }
     tail.readOn();
     const report = endUnstarted(reader.finish(), signal);
-    return { ...report, doorProblems: doors?.keeper.problems ?? [] };
+    return { ...report, doorProblems: keeper?.problems ?? [], gone };
   } finally {
-    clearInterval(timer);
-    closeSync(fd);
+    if (timer) clearInterval(timer);
+    if (early) early.closeFile();
+    else closeSync(fd);
   }
 }

@@ -8,7 +8,7 @@ import { distPath } from './helper-path.ts';
 export async function loadFilter(request: FilterRequest | null): Promise<string | null> {
   if (!request) return null;
   const name = nameCommonFilter(request);
-  if (name !== undefined) return readFileSync(distPath(`filters/${name}`), 'latin1');
+  if (name !== undefined) return readFileSync(distPath(`filters/${name}`), 'utf8');
   const { compileFilter } = await import('../plan/seccomp/compile-filter.ts');
   return toByteText(compileFilter(request));
 }

@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import { escapeLiteral } from '../policy/glob.ts';
 import type { FsRule } from '../policy/policy.ts';
-import { distPath } from './helper-path.ts';
+import { distFolder, parentOf } from './helper-path.ts';
 
 /**
  * assay may lie in the workspace, as a clone or in node_modules. What it runs must not be changed by what runs inside,
@@ -9,8 +8,8 @@ import { distPath } from './helper-path.ts';
  * written while it runs.
  */
 export function findOwnRules(outputs: readonly string[]): FsRule[] {
-  const dist = distPath('.');
-  return [dist, join(dist, '..', 'bin'), ...outputs].map((path) => ({
+  const dist = distFolder();
+  return [dist, `${parentOf(dist)}/bin`, ...outputs].map((path) => ({
     effect: 'protect',
     rights: ['write'],
     pattern: escapeLiteral(path),

@@ -12,9 +12,10 @@ import type { FsRule, Policy, Variables } from '../policy/policy.ts';
 import { CgroupSet } from './cgroup.ts';
 import { describeErrno, nameErrno } from './errno.ts';
 import type { SetAside } from './git-aftermath.ts';
+import { EarlyHelper, wantsEveryNamespace } from './early-helper.ts';
 import { type PerformedPlan, performPlan } from './helper.ts';
 import type { HelperEnd, HelperReport, RefusalLine } from './report.ts';
-import { makeScopedTmp, removeTree, sweepScopedTmp } from './scoped-tmp.ts';
+import { makeScopedTmp, removeBareTree, removeTree, sweepScopedTmp } from './scoped-tmp.ts';
 
 export interface RunRequest {
   readonly argv: readonly string[];
@@ -33,6 +34,8 @@ export interface RunRequest {
   readonly loadDoors?: (() => Promise<ServeDoors>) | undefined;
   /** Watch, and refuse nothing. */
   readonly isObserveOnly?: boolean | undefined;
+  /** The process ends with this run, so that nothing needs to be put back as it was. */
+  readonly isLast?: boolean | undefined;
 }
 
 export interface RecordRequest {
@@ -126,10 +129,16 @@ export function correctFacts(host: HostFacts, report: HelperReport): HostFacts |
   };
 }
 
+/** What the attempts of one run share. */
+interface Means {
+  readonly leftovers: string[];
+  readonly early: EarlyHelper | undefined;
+}
+
 async function attempt(
   request: RunRequest,
   plan: Plan,
-  leftovers: string[],
+  { leftovers, early }: Means,
 ): Promise<PerformedPlan> {
   const banner = request.announce(plan);
   if (plan.trust?.isWritten) writeFileSync(plan.trust.path, plan.trust.text);
@@ -137,15 +146,19 @@ async function attempt(
   try {
     const joined = cgroups.make(plan.limits.cgroups, `assay-${process.pid}`);
     const meanwhile = (): void => void leftovers.push(...sweepScopedTmp(request.host.uid));
-    return await performPlan(
+    const performed = await performPlan(
       { ...plan.launch, banner, cgroups: joined },
       {
         scratch: request.variables.tmpdir,
+        early,
         meanwhile,
         onRecord: request.record?.onRecord,
         loadDoors: request.loadDoors,
+        isLast: request.isLast,
       },
     );
+    if (joined.length > 0) await performed.gone;
+    return performed;
   } finally {
     cgroups.close();
   }
@@ -225,16 +238,18 @@ export async function runSandbox(request: RunRequest): Promise<RunResult> {
   const { tmpdir } = request.variables;
   makeScopedTmp(tmpdir);
   const leftovers: string[] = [];
-  let result: RunResult;
   try {
-    result = await tryPlans(request, leftovers);
+    const { result, gone } = await tryPlans(request, leftovers);
     await request.record?.examine?.(result);
+    // What is nearly empty is removed while the helper ends; until then it holds the rest locked.
+    const isRemoved = removeBareTree(tmpdir);
+    await gone;
+    const problem = isRemoved ? undefined : removeTree(tmpdir);
+    return { ...result, leftovers: problem === undefined ? leftovers : [...leftovers, problem] };
   } catch (error) {
     removeTree(tmpdir);
     throw error;
   }
-  const problem = removeTree(tmpdir);
-  return { ...result, leftovers: problem === undefined ? leftovers : [...leftovers, problem] };
 }
 
 /** Most runs make no repository, and need none of this. */
@@ -244,7 +259,26 @@ async function reviewGitDirs({ gitDirs }: HelperReport, sinceMs: number): Promis
   return setAsideGitPrograms(gitDirs, sinceMs);
 }
 
-async function tryPlans(request: RunRequest, leftovers: string[]): Promise<RunResult> {
+interface Tried {
+  readonly result: RunResult;
+  /** Resolves when nothing of the run is left. */
+  readonly gone: Promise<unknown>;
+}
+
+/** Namespaces are made while the plan is, unless they are likely to be others than the plan wants. */
+async function tryPlans(request: RunRequest, leftovers: string[]): Promise<Tried> {
+  const early = wantsEveryNamespace(request.host, request.choice)
+    ? EarlyHelper.start(request.variables.tmpdir)
+    : undefined;
+  try {
+    return await tryEachPlan(request, { leftovers, early });
+  } finally {
+    await early?.dismiss();
+    early?.closeFile();
+  }
+}
+
+async function tryEachPlan(request: RunRequest, means: Means): Promise<Tried> {
   const startedMs = Date.now();
   const planNet = await choosePlanNet(request.policy.net);
   let host = request.host;
@@ -257,11 +291,12 @@ async function tryPlans(request: RunRequest, leftovers: string[]): Promise<RunRe
       graceMs: GRACE_MS,
       recording: request.record?.recording,
     });
-    const report = await attempt(request, plan, leftovers);
+    const report = await attempt(request, plan, tries > 0 ? { ...means, early: undefined } : means);
     // Whatever else went wrong, what the program left behind is looked at.
     const setAside = await reviewGitDirs(report, startedMs);
     const corrected = report.end && !report.failed ? null : correctFacts(host, report);
-    if (corrected === null || report.hasRecord) return toResult(request, plan, report, setAside);
+    if (corrected === null || report.hasRecord)
+      return { result: toResult(request, plan, report, setAside), gone: report.gone };
     host = corrected;
   }
   throw new AssayError('E_LAUNCH_FAILED', 'Cannot find a set of layers that this host accepts', {

@@ -1,5 +1,4 @@
 import { lstatSync, mkdirSync, readdirSync, rmdirSync, rmSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { AssayError } from '../core/errors.ts';
 import { helperPath } from './helper-path.ts';
 
@@ -37,15 +36,15 @@ function makeAnew(path: string): void {
 
 /** Removes a directory whatever a program has put into it. Returns why it could not be removed, if so. */
 export function removeTree(path: string): string | undefined {
-  return isNearlyEmptyAndGone(path) ? undefined : removeFullTree(path);
+  return removeBareTree(path) ? undefined : removeFullTree(path);
 }
 
-/** Most runs leave nothing but the name that TMPDIR gives, for which the long way is too long. */
-function isNearlyEmptyAndGone(path: string): boolean {
+/** Most runs leave nothing but the name that TMPDIR gives, for which the long way is too long. False for all others. */
+export function removeBareTree(path: string): boolean {
   try {
     const names = readdirSync(path);
     if (names.length > 1) return false;
-    for (const name of names) unlinkSync(join(path, name));
+    for (const name of names) unlinkSync(`${path}/${name}`);
     rmdirSync(path);
     return true;
   } catch {
@@ -91,7 +90,7 @@ export function sweepScopedTmp(uid: number): string[] {
   for (const name of readdirSync(BASE)) {
     if (!name.startsWith(prefix)) continue;
     const pid = Number(name.slice(prefix.length));
-    const path = join(BASE, name);
+    const path = `${BASE}/${name}`;
     if (!Number.isSafeInteger(pid) || pid <= 0 || isAlive(pid)) continue;
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (!found?.isDirectory() || found.uid !== uid) continue;

@@ -14,6 +14,7 @@ export interface SpawnRequest {
   readonly fd: number;
   /** Becomes descriptor 4. */
   readonly channel?: object | undefined;
+  readonly args?: readonly string[] | undefined;
 }
 
 /** What node's own child_process stands on. Not documented, so every step of using it may fail. */
@@ -43,7 +44,12 @@ function findHandle(): (new () => ProcessHandle) | undefined {
   }
 }
 
-export function spawnDirectly({ file, fd, channel }: SpawnRequest): SpawnedHelper | undefined {
+export function spawnDirectly({
+  file,
+  fd,
+  channel,
+  args = [],
+}: SpawnRequest): SpawnedHelper | undefined {
   const Handle = findHandle();
   if (typeof Handle !== 'function') return undefined;
   const handle = new Handle();
@@ -57,7 +63,7 @@ export function spawnDirectly({ file, fd, channel }: SpawnRequest): SpawnedHelpe
   if (channel) stdio.push({ type: 'pipe', handle: channel });
   const error = handle.spawn({
     file,
-    args: [file],
+    args: [file, ...args],
     cwd: '/',
     envPairs: [],
     stdio,

@@ -1,7 +1,8 @@
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { isAtOrBelow, type FileTree } from '../plan/file-tree.ts';
 import { escapeLiteral } from '../policy/glob.ts';
 import type { FsRule } from '../policy/policy.ts';
+import { parentOf } from './helper-path.ts';
 
 /** Variables by which version managers say where they keep their programs. */
 const ROOT_VARIABLES = [
@@ -38,7 +39,7 @@ function toRule(path: string): FsRule {
 
 /** `…/versions/node/v20/bin` stands for the whole of `…/versions/node/v20`, where its libraries are. */
 function rootOfBin(bin: string, home: string): string {
-  const parent = dirname(bin);
+  const parent = parentOf(bin);
   const isHome = parent === home || isAtOrBelow(home, parent);
   const isMixed = MIXED.has(parent.slice(parent.lastIndexOf('/') + 1));
   const isBin = PROGRAM_DIRECTORIES.has(bin.slice(bin.lastIndexOf('/') + 1));
@@ -48,7 +49,7 @@ function rootOfBin(bin: string, home: string): string {
 /** A program inside a package tree needs that tree: `…/lib/node_modules/tool/cli.js` needs `…/lib/node_modules`. */
 function rootOfProgram(path: string): string {
   const cut = path.indexOf('/node_modules/');
-  return cut < 0 ? dirname(path) : path.slice(0, cut + '/node_modules'.length);
+  return cut < 0 ? parentOf(path) : path.slice(0, cut + '/node_modules'.length);
 }
 
 function findCommand(name: string, path: string, tree: FileTree): string | null {

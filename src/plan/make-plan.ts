@@ -223,7 +223,6 @@ export function makePlan(input: PlanInput): Plan {
   return {
     launch: {
       flags: {
-        hasLoopback: network === 'private',
         isCapsDropped: !isObserveOnly,
         isNotified: has.broker,
         isGated: !has.pid,

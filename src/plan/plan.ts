@@ -84,7 +84,6 @@ export interface BrokerRules {
 }
 
 export type PlanFlag =
-  | 'hasLoopback'
   | 'isCapsDropped'
   /** The filter hands calls to the broker. */
   | 'isNotified'

@@ -283,6 +283,7 @@ async function runInside(
   let doors: RunDoors | undefined;
   const result = await runSandbox({
     ...request,
+    isLast: true,
     loadDoors: async () => {
       const { openRunDoors } = await import('../run-doors.ts');
       const openLog = recorded && (async (names: NameTable) => recorded.openEgress(names));
