@@ -154,7 +154,7 @@ function makeListTool({ sessions }: ToolsetOptions): SandboxTool {
     ),
     run: async (value) => {
       const { session, path: name, max_entries: max = MAX_ENTRIES } = value as ListInput;
-      const path = name === undefined || isRoot(name) ? '.' : toWorkspacePath(name);
+      const path = name === undefined || isRoot(name) ? '' : toWorkspacePath(name);
       return await sessions.use(session, async ({ sandbox }) => {
         const names = (await sandbox.fs.readdir(path)).toSorted();
         const shown = names.slice(0, max);
@@ -162,7 +162,11 @@ function makeListTool({ sessions }: ToolsetOptions): SandboxTool {
         const note = dropped > 0 ? [`[${dropped} more]`] : [];
         return {
           text: names.length === 0 ? '[empty]' : [...shown, ...note].join('\n'),
-          structured: { path, entries: shown.map(toEntry), truncated_entries: dropped },
+          structured: {
+            path: path || '.',
+            entries: shown.map(toEntry),
+            truncated_entries: dropped,
+          },
         };
       });
     },

@@ -19,23 +19,16 @@ const LANGUAGE_OF: Readonly<Record<string, Language>> = {
   '.bash': 'bash',
 };
 
-export interface CodeSource {
-  readonly language: Language;
-  readonly code: string;
-}
-
-/** The code from the file that was named, or from standard input. */
-export function readCode(flags: FlagValues, rest: readonly string[]): CodeSource {
-  const [file = '-'] = rest;
+/** The one that was named, or the one that the name of the file tells. */
+export function chooseLanguage(flags: FlagValues, file: string): Language {
   const language = (flags.text('lang') as Language | undefined) ?? LANGUAGE_OF[extname(file)];
-  if (language === undefined)
-    throw new AssayError('E_USAGE', 'Which language is it?', {
-      hint: 'Say --lang python, javascript, typescript or bash; of a file, its ending may say it',
-    });
-  if (file === '-' && process.stdin.isTTY) process.stderr.write('Code, then Ctrl-D:\n');
-  return { language, code: readCodeFile(file) };
+  if (language !== undefined) return language;
+  throw new AssayError('E_USAGE', 'Which language is it?', {
+    hint: 'Say --lang python, javascript, typescript or bash; of a file, its ending may say it',
+  });
 }
 
+/** `-` is standard input. */
 export function readCodeFile(file: string): string {
   const bytes = readInput(file, MAX_CODE_CHARS, 'the code');
   const code = decodeUtf8(bytes);
@@ -44,10 +37,10 @@ export function readCodeFile(file: string): string {
 }
 
 /** What the program is to read: nothing unless a file is named. */
-export function readStdin(flags: FlagValues, rest: readonly string[]): Uint8Array | undefined {
+export function readStdin(flags: FlagValues, codeFile: string): Uint8Array | undefined {
   const file = flags.text('stdin');
   if (file === undefined) return undefined;
-  if (file === '-' && (rest[0] ?? '-') === '-')
+  if (file === '-' && codeFile === '-')
     throw new AssayError('E_USAGE', 'Standard input cannot be both the code and what it reads', {
       hint: 'Name a file for one of them: assay exec --stdin - main.py',
     });
