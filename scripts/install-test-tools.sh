@@ -15,13 +15,18 @@ need python3 python3
 need sqlite3 sqlite3
 python3 -c 'import ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
 python3 -c 'import pip' >/dev/null 2>&1 || missing="$missing python3-pip"
+/usr/bin/python3 -c 'import requests' >/dev/null 2>&1 || missing="$missing python3-requests"
+need curl curl
+need wget wget
+need ssh openssh-client
+[ -x /usr/sbin/sshd ] || missing="$missing openssh-server"
 need zsh zsh
 need readelf binutils
 need setpriv util-linux
 need bwrap bubblewrap
 need strace strace
 need chromium chromium
-# for the comparison in npm run bench
+# for the comparison in npm run bench, and for ssh through the proxy
 need socat socat
 need rg ripgrep
 need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu

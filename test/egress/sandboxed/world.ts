@@ -23,6 +23,12 @@ export interface WorldRun {
   /** A file with a key and a certificate, for servers on port 443 as well. */
   readonly certificate?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** A directory that the web servers hand out, besides saying who they are at `/`. */
+  readonly files?: string;
+  /** Lines that the host's list of users has besides its own. */
+  readonly passwd?: string;
+  /** Programs that run in the internet meanwhile. */
+  readonly services?: readonly (readonly string[])[];
 }
 
 export interface WorldOutcome extends Outcome {
@@ -37,6 +43,7 @@ export interface WorldOutcome extends Outcome {
 /** `assay sandbox` on a machine whose internet is WEB and OTHER, with a web server on port 80 and 8080 of each, and of itself. */
 export async function runInWorld(run: WorldRun): Promise<WorldOutcome> {
   const { place, flags, command, hosts = '', zone = {}, certificate, env = {} } = run;
+  const { files, passwd, services } = run;
   const log = join(tmpdir(), `assay-world-${process.pid}-${performance.now()}`);
   const { prefix } = place.person;
   const world = {
@@ -49,6 +56,9 @@ export async function runInWorld(run: WorldRun): Promise<WorldOutcome> {
     hosts,
     zone,
     certificate,
+    files,
+    passwd,
+    services,
     log,
     command: [...prefix, ASSAY, 'sandbox', ...flags, '--', ...command],
   };
