@@ -92,12 +92,21 @@ function tellFailures(failures) {
   }
 }
 
+/** What stands behind `--project=`: kinds of tests, as vitest.config.ts names them. All, unless given. */
+const PROJECT = '--project=';
+const args = process.argv.slice(2);
+
 buildIfNeeded();
-const vitest = await startVitest('test', process.argv.slice(2), {
-  root,
-  watch: false,
-  reporters: ['default'],
-});
+const vitest = await startVitest(
+  'test',
+  args.filter((arg) => !arg.startsWith(PROJECT)),
+  {
+    root,
+    project: args.filter((arg) => arg.startsWith(PROJECT)).map((arg) => arg.slice(PROJECT.length)),
+    watch: false,
+    reporters: ['default'],
+  },
+);
 const { counts, failures, notRun, flaky } = count(vitest);
 await vitest.close();
 tellNotRun(notRun);
