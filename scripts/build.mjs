@@ -305,6 +305,34 @@ async function writeFilters() {
   rmSync(program);
 }
 
+/**
+ * What runs the engines of the wasm backend, as a program of its own: a file that is started, and the text that
+ * JavaScript finds inside.
+ */
+async function writeCell() {
+  const { build } = await import('rolldown');
+  const folder = join(root, 'src/backends/wasm');
+  await build({
+    cwd: root,
+    input: join(folder, 'cell/main.ts'),
+    platform: 'node',
+    logLevel: 'warn',
+    output: { file: join(dist, 'wasm-cell.cjs'), format: 'cjs', minify: true },
+  });
+  const guest = join(dist, 'wasm-guest.js');
+  await build({
+    cwd: root,
+    input: join(folder, 'guest/main.ts'),
+    platform: 'neutral',
+    logLevel: 'warn',
+    output: { file: guest, format: 'iife', name: 'assayGuest', minify: true },
+  });
+  const code = readFileSync(guest, 'utf8');
+  if (/\brequire\(|\bimport\b/.test(code))
+    fail('The guest of the wasm backend needs what is not inside');
+  writeFileSync(guest, `(() => {${code}\nreturn assayGuest.library; })()`);
+}
+
 function putInPlace() {
   const old = join(root, `dist.${process.pid}.old`);
   if (existsSync(finished)) renameSync(finished, old);
@@ -319,6 +347,7 @@ async function main() {
     await writeFilters();
     await writePage();
     await writeLibrary(dist);
+    await writeCell();
     buildHelper(findCompiler(), join(dist, 'assay-helper'));
     writeWrapped();
     writeCodeCaches();
