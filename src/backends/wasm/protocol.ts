@@ -47,7 +47,7 @@ export interface RunEnd {
 
 export type FileRequest =
   | { readonly op: 'read'; readonly path: string; readonly at: number; readonly maxBytes: number }
-  | { readonly op: 'write'; readonly path: string; readonly isFirst: boolean }
+  | { readonly op: 'write' | 'code'; readonly path: string; readonly isFirst: boolean }
   | { readonly op: 'mkdir' | 'readdir' | 'stat' | 'rm'; readonly path: string }
   | { readonly op: 'rename'; readonly path: string; readonly to: string }
   | { readonly op: 'link'; readonly path: string; readonly to: string }

@@ -84,7 +84,7 @@ for path in ${JSON.stringify(planted)}:
     attempt('remove', lambda: os.remove(path))
     attempt('rename', lambda: os.rename(path, '/workspace/taken'))
     attempt('link', lambda: (os.link(path, '/workspace/linked'), read('/workspace/linked')))
-    attempt('chmod', lambda: os.chmod(path, 0))
+    attempt('chmod', lambda: (os.chmod(path, 0), os.stat(path)))
 attempt('create', lambda: os.open('${base}/made', os.O_CREAT | os.O_WRONLY))
 `,
     check: (seen) => {
@@ -230,7 +230,10 @@ attempt('create', lambda: open('/workspace/made', 'w'))
 attempt('mkdir', lambda: os.mkdir('/workspace/made'))
 attempt('remove', lambda: os.remove('/workspace/kept.txt'))
 attempt('rename', lambda: os.rename('/workspace/kept.txt', '/workspace/other.txt'))
-attempt('chmod', lambda: os.chmod('/workspace/kept.txt', 0o777))
+def change():
+    os.chmod('/workspace/kept.txt', 0o777)
+    assert os.stat('/workspace/kept.txt').st_mode & 0o777 == 0o777
+attempt('chmod', change)
 print(open('/workspace/kept.txt').read().strip())
 `;
       const host = kit.world.makeWorkspace({ 'kept.txt': 'kept\n', 'row.py': code });

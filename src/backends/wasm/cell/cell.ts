@@ -40,6 +40,8 @@ export class Cell {
   private readonly program: string;
   private readonly tree: FileTree;
   private readonly workspace: DirectoryNode;
+  /** Where code is put that programs cannot change. */
+  private readonly code: DirectoryNode;
   private readonly guest: string;
   private compiled: { key: string; module: Promise<WebAssembly.Module> } | undefined;
   private pythonModules: Promise<readonly string[]> | undefined;
@@ -51,8 +53,9 @@ export class Cell {
     this.tree = new FileTree(config);
     this.workspace = this.tree.makeDirectory(`/${WORKSPACE}`, 'outside');
     this.tree.makeDirectory('/tmp', 'outside');
-    for (const path of ['/lib', START_DIRECTORY])
+    for (const path of ['/lib', START_DIRECTORY, '/run', '/run/code'])
       this.tree.makeDirectory(path, 'outside').isReadOnly = true;
+    this.code = this.tree.directory('/run/code');
     const start = this.tree.makeFile(`${START_DIRECTORY}/sitecustomize.py`, 'outside');
     this.tree.write(start, Buffer.from(START_FILE), 0, 'outside');
     this.tree.root.isReadOnly = true;
@@ -143,8 +146,10 @@ export class Cell {
         const maxBytes = Math.min(request.maxBytes, PIECE_BYTES);
         return { bytes: tree.read(this.file(request.path), request.at, maxBytes) };
       }
-      case 'write': {
-        const file = tree.makeFile(request.path, 'outside', this.below());
+      case 'write':
+      case 'code': {
+        const from = request.op === 'code' ? { from: this.code, within: this.code } : this.below();
+        const file = tree.makeFile(request.path, 'outside', from);
         if (request.isFirst) tree.resize(file, 0, 'outside');
         const written = tree.write(file, bytes, file.sizeBytes, 'outside');
         if (written < bytes.length) throw new FileError('NOSPC');
@@ -192,7 +197,7 @@ export class Cell {
   private remove(path: string): void {
     const node = this.tree.look(path, { ...this.below(), isFollowed: false });
     if (node.kind !== 'directory') return this.tree.remove(path, 'file', 'outside', this.below());
-    for (const name of [...node.entries.keys()]) this.remove(`${path}/${name}`);
+    for (const name of Array.from(node.entries.keys())) this.remove(`${path}/${name}`);
     this.tree.remove(path, 'directory', 'outside', this.below());
   }
 

@@ -38,12 +38,14 @@ const NEEDED_BUILT_IN = [
 ];
 const NEEDED_FILES = ['encodings', '_sysconfigdata__wasi_wasm32-wasi'];
 
-/** Two that come one after the other in the table of built-in modules, to know it by. */
 const WORD = 4;
 const ENTRY = 2 * WORD;
+/** A built-in module, to know the table by. */
 const LANDMARK = 'pyexpat';
 const MIN_TABLE = 40;
 const MAX_TABLE = 200;
+/** Functions are known by their place in a table, names by their address, which is far above. */
+const MAX_FUNCTIONS = 65_536;
 
 const END_RECORD = Buffer.from('PK\u0005\u0006', 'latin1');
 const END_BYTES = 22;
@@ -77,7 +79,10 @@ interface BuiltInTable {
 
 /** Reads on from an entry as long as there are names of modules. */
 function readTable(memory: Buffer, known: number): BuiltInTable {
-  const nameAt = (at: number): string | undefined => readName(memory, memory.readUInt32LE(at));
+  const nameAt = (at: number): string | undefined =>
+    memory.readUInt32LE(at + WORD) < MAX_FUNCTIONS
+      ? readName(memory, memory.readUInt32LE(at))
+      : undefined;
   let start = known;
   while (start >= ENTRY && nameAt(start - ENTRY) !== undefined) start -= ENTRY;
   const entries: BuiltIn[] = [];

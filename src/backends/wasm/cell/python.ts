@@ -1,5 +1,6 @@
 import type { ProgramEnd } from './keeper-line.ts';
 import { GuestMemory } from './guest-memory.ts';
+import { resolveScript } from './python-arguments.ts';
 import { limitModules } from './python-library.ts';
 import type { RunContext } from './run-context.ts';
 import { makeWasi, ProgramExit } from './wasi.ts';
@@ -12,7 +13,6 @@ _rest = os.environ.pop('PYTHONPATH', '').removeprefix('${START_DIRECTORY}').remo
 if _rest:
     os.environ['PYTHONPATH'] = _rest
 os.chdir(os.environ['PWD'])
-del sys.modules[__name__]
 `;
 
 const TAIL_BYTES = 512;
@@ -50,7 +50,7 @@ export function runPython({ request, module, modules, line }: RunContext): Progr
   const imports = makeWasi({
     memory,
     line,
-    argv: request.argv,
+    argv: resolveScript(request.argv, request.cwd),
     env: makeEnvironment(request),
     onError: (data) => tail.add(data),
   });

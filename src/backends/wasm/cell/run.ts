@@ -27,7 +27,7 @@ const FULL_BYTES = 256 * 1024;
 
 /** What CPython looks for on its way up, in a place that is nobody's. */
 const START_UP = new Set(['/pyvenv.cfg', '/pybuilddir.txt']);
-const SHOWN = /^\/(?:workspace|tmp|lib\/assay)(?:\/|$)/;
+const SHOWN = /^\/(?:workspace|tmp|run\/code|lib\/assay)(?:\/|$)/;
 
 export interface RunInput extends Pick<
   WorkerInput,
@@ -59,6 +59,7 @@ export class Run {
   private outcome: Outcome | undefined;
   private programEnd: ProgramEnd | undefined;
   private failure: Error | undefined;
+  private onProgramEnd: () => void = () => undefined;
 
   constructor(input: RunInput) {
     this.input = input;
@@ -90,23 +91,24 @@ export class Run {
     });
     port1.on('message', (message: Question | Told) => this.hear(port1, message));
     this.watchTime(request);
-    this.ended = new Promise((resolve, reject) => {
-      this.worker.on('error', (error) => void (this.failure = error));
-      this.worker.once('exit', () => {
-        // What was posted before the end is still on its way.
-        setImmediate(() => {
-          for (const timer of this.timers) clearTimeout(timer);
-          unwatch();
-          port1.close();
-          this.descriptors.closeAll();
-          try {
-            resolve(this.describeEnd());
-          } catch (error) {
-            reject(error as Error);
-          }
-        });
-      });
+    const cleanUp = (): void => {
+      for (const timer of this.timers) clearTimeout(timer);
+      unwatch();
+      port1.close();
+      this.descriptors.closeAll();
+    };
+    this.ended = this.watchEnd().finally(cleanUp);
+  }
+
+  /** A program has ended when it says so, or when its thread is gone: threads take their time to go. */
+  private async watchEnd(): Promise<RunEnd> {
+    await new Promise<void>((resolve) => {
+      this.onProgramEnd = resolve;
+      this.worker.once('error', (error) => void (this.failure = error));
+      // What was posted before the end is still on its way.
+      this.worker.once('exit', () => setImmediate(resolve));
     });
+    return this.describeEnd();
   }
 
   private watchTime({ limits }: RunRequest): void {
@@ -129,8 +131,10 @@ export class Run {
 
   private hear(port: MessagePort, message: Question | Told): void {
     if ('tell' in message) {
-      if (message.tell === 'end') this.programEnd = message.end;
-      else
+      if (message.tell === 'end') {
+        this.programEnd = message.end;
+        this.onProgramEnd();
+      } else
         this.input.onOutput(message.stream, message.data, () =>
           acceptOutput(this.control, message.data),
         );

@@ -23,10 +23,6 @@ const ALL_RIGHTS = (1n << 30n) - 1n;
 
 const WHENCES = ['set', 'current', 'end'] as const;
 
-function isStream(fd: number): boolean {
-  return fd >= STDIN && fd <= STDERR;
-}
-
 function takeBytes(pieces: readonly Uint8Array[]): Uint8Array {
   const [first] = pieces;
   if (pieces.length === 1 && first && first.length <= MAX_PIECE) return first.slice();
@@ -60,7 +56,6 @@ interface Reading {
 function read({ line, memory }: Reading, fd: number, list: number, count: number): Uint8Array {
   const pieces = memory.vectors(list, count);
   const wanted = Math.min(countBytes(pieces), MAX_PIECE);
-  if (fd === STDOUT || fd === STDERR) throw new FileError('BADF');
   const data = fd === STDIN ? line.readStdin(wanted) : line.file('read', fd, wanted, undefined);
   putBytes(memory.vectors(list, count), data);
   return data;
@@ -69,9 +64,15 @@ function read({ line, memory }: Reading, fd: number, list: number, count: number
 /** What is done with a descriptor, be it a stream or a file. A stream is neither a terminal nor can it be rewound. */
 export function makeStreamImports(context: WasiContext): Record<string, WasiCall> {
   const { memory, line, onError } = context;
+  const open = new Set([STDIN, STDOUT, STDERR]);
+  const isStream = (fd: number): boolean => {
+    if (fd < STDIN || fd > STDERR) return false;
+    if (!open.has(fd)) throw new FileError('BADF');
+    return true;
+  };
   const write = (fd: number, data: Uint8Array): number => {
-    if (fd === STDIN) throw new FileError('BADF');
     if (!isStream(fd)) return line.file('write', fd, data, undefined);
+    if (fd === STDIN) throw new FileError('BADF');
     if (fd === STDERR) onError?.(data);
     line.write(fd === STDOUT ? 'stdout' : 'stderr', data);
     return data.length;
@@ -80,8 +81,10 @@ export function makeStreamImports(context: WasiContext): Record<string, WasiCall
     if (isStream(fd)) throw new FileError('SPIPE');
   };
   return {
-    fd_read: (fd: number, list: number, count: number, result: number) =>
-      memory.setUint32(result, read({ line, memory }, fd, list, count).length),
+    fd_read: (fd: number, list: number, count: number, result: number) => {
+      if (isStream(fd) && fd !== STDIN) throw new FileError('BADF');
+      memory.setUint32(result, read({ line, memory }, fd, list, count).length);
+    },
     fd_pread: (fd: number, list: number, count: number, at: bigint, result: number) => {
       requireFile(fd);
       const pieces = memory.vectors(list, count);
@@ -108,7 +111,8 @@ export function makeStreamImports(context: WasiContext): Record<string, WasiCall
       memory.setUint64(result, BigInt(line.file('seek', fd, 0, 'current')));
     },
     fd_close: (fd: number) => {
-      if (!isStream(fd)) line.file('close', fd);
+      if (isStream(fd)) open.delete(fd);
+      else line.file('close', fd);
     },
     fd_fdstat_get: (fd: number, pointer: number) => {
       const stat = isStream(fd) ? undefined : line.file('statFd', fd);

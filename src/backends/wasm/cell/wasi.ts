@@ -35,11 +35,12 @@ const SUBSCRIPTION_BYTES = 48;
 const MAX_SUBSCRIPTIONS = 64;
 const MAX_RANDOM_BYTES = 1 << 16;
 
-function readClock(id: number): bigint {
+/** The time of day, of a clock that is never set back, and of the processors since `started`. */
+function readClock(id: number, started: NodeJS.CpuUsage): bigint {
   if (id === 0) return BigInt(Date.now()) * BigInt(NS_PER_MS);
   if (id === 1) return process.hrtime.bigint();
   if (id > 3) throw new FileError('INVAL');
-  const { user, system } = process.cpuUsage();
+  const { user, system } = process.cpuUsage(started);
   return BigInt(user + system) * 1000n;
 }
 
@@ -68,7 +69,7 @@ function makeTextList(
 }
 
 /** Waits for the earliest clock, and takes every stream and file to be ready. */
-function makePoll(memory: GuestMemory): WasiCall {
+function makePoll(memory: GuestMemory, started: NodeJS.CpuUsage): WasiCall {
   return (input: number, output: number, count: number, countPointer: number) => {
     if (count === 0 || count >>> 0 > MAX_SUBSCRIPTIONS) throw new FileError('INVAL');
     const asked = Array.from({ length: count }, (_, index) => {
@@ -77,7 +78,7 @@ function makePoll(memory: GuestMemory): WasiCall {
       const clock = view.getUint32(16, true);
       const timeout = view.getBigUint64(24, true);
       const isAbsolute = (view.getUint16(40, true) & 1) === 1;
-      const waitNs = type === 0 ? (isAbsolute ? timeout - readClock(clock) : timeout) : 0n;
+      const waitNs = type === 0 ? (isAbsolute ? timeout - readClock(clock, started) : timeout) : 0n;
       return { userData: view.getBigUint64(0, true), type, waitNs: waitNs > 0n ? waitNs : 0n };
     });
     const soonest = asked.reduce(
@@ -120,6 +121,7 @@ export function makeWasi(context: WasiContext): Record<string, WasiCall> {
     memory,
     context.env.map(([name, value]) => `${name}=${value}`),
   );
+  const started = process.cpuUsage();
   const noSocket = (): number => ERRNO.NOTSOCK;
   const calls: Record<string, WasiCall> = {
     args_sizes_get: args.sizes,
@@ -131,7 +133,7 @@ export function makeWasi(context: WasiContext): Record<string, WasiCall> {
       memory.setUint64(pointer, CLOCK_RESOLUTION_NS);
     },
     clock_time_get: (id: number, _precision: bigint, pointer: number) => {
-      const now = readClock(id);
+      const now = readClock(id, started);
       memory.setUint64(pointer, now - (now % CLOCK_RESOLUTION_NS));
     },
     random_get: (pointer: number, length: number) => {
@@ -139,7 +141,7 @@ export function makeWasi(context: WasiContext): Record<string, WasiCall> {
       for (let at = 0; at < bytes.length; at += MAX_RANDOM_BYTES)
         randomFillSync(bytes.subarray(at, at + MAX_RANDOM_BYTES));
     },
-    poll_oneoff: makePoll(memory),
+    poll_oneoff: makePoll(memory, started),
     sched_yield: () => ERRNO.SUCCESS,
     proc_exit: (code: number) => {
       throw new ProgramExit(code >>> 0);

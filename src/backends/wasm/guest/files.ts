@@ -186,6 +186,10 @@ function readdirSync(
   });
 }
 
+function listNames(path: string): string[] {
+  return readdirSync(path).filter((entry) => typeof entry === 'string');
+}
+
 function rmSync(
   path: PathLike,
   options: { readonly recursive?: boolean; readonly force?: boolean } = {},
@@ -194,7 +198,7 @@ function rmSync(
   if (options.force && !existsSync(name)) return;
   const isDirectory = stat('lstat', name).isDirectory();
   if (isDirectory && options.recursive)
-    for (const entry of readdirSync(name)) rmSync(`${name}/${String(entry)}`, options);
+    for (const entry of listNames(name)) rmSync(`${name}/${entry}`, options);
   tryOn('rm', name, () => askText(isDirectory && options.recursive ? 'rmdir' : 'unlink', [name]));
 }
 

@@ -17,7 +17,7 @@ class AssertionError extends Error {
 function check(isTrue: unknown, message: unknown, fallback: string): void {
   if (isTrue) return;
   if (message instanceof Error) throw message;
-  throw new AssertionError(message === undefined ? fallback : String(message));
+  throw new AssertionError(typeof message === 'string' ? message : fallback);
 }
 
 function isSame(one: unknown, other: unknown): boolean {

@@ -1,0 +1,117 @@
+import { posix } from 'node:path';
+import type { SandboxFs, SandboxStat } from '../sandbox.ts';
+import { SandboxError, type SandboxErrorCode } from '../sandbox-error.ts';
+import { WORKSPACE } from '../spec.ts';
+import { type CellProcess, CellRefusal } from './cell-process.ts';
+import { decodeNames, decodeStat } from './decode-message.ts';
+import { PIECE_BYTES } from './frames.ts';
+
+const CODES: Readonly<Record<string, SandboxErrorCode>> = {
+  NOENT: 'not_found',
+  ACCES: 'path_denied',
+  PERM: 'path_denied',
+  ROFS: 'path_denied',
+  NOSPC: 'path_denied',
+  LOOP: 'path_denied',
+};
+
+/** Below the workspace, without it; a path that leads out is refused before anybody looks. */
+export function toInside(path: string): string {
+  if (path.includes('\0')) throw new SandboxError('path_invalid', 'A path holds a zero byte');
+  const whole = posix.resolve(WORKSPACE, path);
+  if (whole !== WORKSPACE && !whole.startsWith(`${WORKSPACE}/`))
+    throw new SandboxError('path_denied', `Cannot use "${path}": it leads out of ${WORKSPACE}`);
+  return whole.slice(WORKSPACE.length + 1) || '.';
+}
+
+export function toSandboxError(error: unknown, path: string): unknown {
+  if (!(error instanceof CellRefusal)) return error;
+  const { errno } = error;
+  const code = CODES[errno] ?? 'path_invalid';
+  return new SandboxError(
+    code,
+    `Cannot use "${path}": ${errno === 'NOSPC' ? 'no space is left' : `E${errno}`}`,
+  );
+}
+
+/** The files of a cell: what is read-only for programs inside is not for whoever holds it. */
+export class CellFiles implements SandboxFs {
+  private readonly cell: CellProcess;
+  private readonly requireAlive: () => void;
+
+  constructor(cell: CellProcess, requireAlive: () => void) {
+    this.cell = cell;
+    this.requireAlive = requireAlive;
+  }
+
+  private async ask(
+    path: string,
+    act: (inside: string) => Parameters<CellProcess['file']>,
+  ): Promise<{ value: unknown; bytes: Uint8Array }> {
+    this.requireAlive();
+    const [request, bytes] = act(toInside(path));
+    try {
+      return await this.cell.file(request, bytes);
+    } catch (error) {
+      throw toSandboxError(error, path);
+    }
+  }
+
+  private requireBelow(path: string): void {
+    if (toInside(path) === '.')
+      throw new SandboxError('path_denied', `Cannot take ${WORKSPACE} itself away`);
+  }
+
+  async readFile(
+    path: string,
+    { maxBytes = Number.MAX_SAFE_INTEGER }: { readonly maxBytes?: number | undefined } = {},
+  ): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = [];
+    let at = 0;
+    while (at < maxBytes) {
+      const wanted = Math.min(PIECE_BYTES, maxBytes - at);
+      const { bytes } = await this.ask(path, (inside) => [
+        { op: 'read', path: inside, at, maxBytes: wanted },
+      ]);
+      pieces.push(bytes.subarray(0, wanted));
+      at += bytes.length;
+      if (bytes.length < wanted) break;
+    }
+    return Buffer.concat(pieces);
+  }
+
+  async writeFile(path: string, data: string | Uint8Array): Promise<void> {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    for (let at = 0; at === 0 || at < bytes.length; at += PIECE_BYTES)
+      await this.ask(path, (inside) => [
+        { op: 'write', path: inside, isFirst: at === 0 },
+        bytes.subarray(at, at + PIECE_BYTES),
+      ]);
+  }
+
+  async mkdir(path: string): Promise<void> {
+    await this.ask(path, (inside) => [{ op: 'mkdir', path: inside }]);
+  }
+
+  async readdir(path: string): Promise<readonly string[]> {
+    const { value } = await this.ask(path, (inside) => [{ op: 'readdir', path: inside }]);
+    return decodeNames(value);
+  }
+
+  async stat(path: string): Promise<SandboxStat> {
+    const { value } = await this.ask(path, (inside) => [{ op: 'stat', path: inside }]);
+    const { kind, sizeBytes } = decodeStat(value);
+    return { kind: kind === 'link' ? 'other' : kind, sizeBytes };
+  }
+
+  async rm(path: string): Promise<void> {
+    this.requireBelow(path);
+    await this.ask(path, (inside) => [{ op: 'rm', path: inside }]);
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    this.requireBelow(from);
+    this.requireBelow(to);
+    await this.ask(from, (inside) => [{ op: 'rename', path: inside, to: toInside(to) }]);
+  }
+}

@@ -1,0 +1,22 @@
+import { createWasmBackend } from '../../src/backends/wasm/wasm-backend.ts';
+import { defineConformance } from './kit.ts';
+
+await defineConformance({
+  backend: createWasmBackend(),
+  without: {
+    processes: 'there are none in WebAssembly: a program cannot start another',
+    syscalls: 'there is no kernel below the engine: code has no way to make a system call',
+    sockets: 'there are none: the engine is given no way to make one',
+    signals: 'there are none: nobody inside can send or catch one',
+    threads: 'there are none: the engines are built without',
+  },
+  notRun: {
+    'usage: says how much time and memory it took':
+      'process_time() of Python on WASI goes by the clock; test/backends/wasm/limits.test.ts has its own',
+    'writes a bundle that verifies, and holds the digest of the code':
+      'bundles are not written yet',
+    'leaves a bundle also of a run that timed out': 'bundles are not written yet',
+  },
+  makeUnavailable: () =>
+    createWasmBackend({ find: () => ({ javascript: undefined, python: undefined }) }),
+});
