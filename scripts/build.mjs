@@ -13,6 +13,7 @@ import {
 import Module, { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { writeCell } from './build-cell.mjs';
 import { writeLibrary } from './build-library.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -305,34 +306,6 @@ async function writeFilters() {
   rmSync(program);
 }
 
-/**
- * What runs the engines of the wasm backend, as a program of its own: a file that is started, and the text that
- * JavaScript finds inside.
- */
-async function writeCell() {
-  const { build } = await import('rolldown');
-  const folder = join(root, 'src/backends/wasm');
-  await build({
-    cwd: root,
-    input: join(folder, 'cell/main.ts'),
-    platform: 'node',
-    logLevel: 'warn',
-    output: { file: join(dist, 'wasm-cell.cjs'), format: 'cjs', minify: true },
-  });
-  const guest = join(dist, 'wasm-guest.js');
-  await build({
-    cwd: root,
-    input: join(folder, 'guest/main.ts'),
-    platform: 'neutral',
-    logLevel: 'warn',
-    output: { file: guest, format: 'iife', name: 'assayGuest', minify: true },
-  });
-  const code = readFileSync(guest, 'utf8');
-  if (/\brequire\(|\bimport\b/.test(code))
-    fail('The guest of the wasm backend needs what is not inside');
-  writeFileSync(guest, `(() => {${code}\nreturn assayGuest.library; })()`);
-}
-
 function putInPlace() {
   const old = join(root, `dist.${process.pid}.old`);
   if (existsSync(finished)) renameSync(finished, old);
@@ -347,7 +320,7 @@ async function main() {
     await writeFilters();
     await writePage();
     await writeLibrary(dist);
-    await writeCell();
+    await writeCell(dist);
     buildHelper(findCompiler(), join(dist, 'assay-helper'));
     writeWrapped();
     writeCodeCaches();
