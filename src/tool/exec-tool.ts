@@ -5,6 +5,7 @@ import { DEFAULT_OUTPUT_CHARS } from './code-tool.ts';
 import { FileState } from './file-state.ts';
 import { renderForModel } from './model-text.ts';
 import { OUTPUT_SCHEMA } from './output-schema.ts';
+import { requireBundle } from './run-code.ts';
 import type { ObjectSchema } from './schema.ts';
 import type { Session } from './sessions.ts';
 import type { SandboxTool, ToolAnswer, ToolCall, ToolsetOptions } from './toolset.ts';
@@ -44,14 +45,16 @@ export function makeExecTool(options: ToolsetOptions): SandboxTool {
     { sandbox, state }: Pick<Session, 'sandbox' | 'state'>,
     { input, call, session }: { input: ExecInput; call: ToolCall; session?: string },
   ): Promise<ToolAnswer> => {
+    const bundle = options.bundle?.();
     const result: ExecResult = await sandbox.exec(input.argv, {
       cwd: input.cwd,
       stdin: input.stdin ?? '',
       limits: input.timeout_ms === undefined ? undefined : { wallMs: input.timeout_ms },
       signal: call.signal,
       onEvent: call.onEvent,
-      bundle: options.bundle?.(),
+      bundle,
     });
+    requireBundle(result, bundle, sandbox);
     const changes = await state.collect(sandbox);
     const output = makeOutput({ result, changes, session }, maxOutputChars);
     return { text: renderForModel(output), structured: { ...output } };

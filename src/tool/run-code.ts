@@ -50,7 +50,22 @@ export async function runCode(options: RunCodeOptions): Promise<CodeRun> {
   } finally {
     await placed.remove();
   }
+  requireBundle(result, bundle, sandbox);
   return { result, codeSha256, ...(await collectFiles(options)) };
+}
+
+/** Evidence that was asked for and is not there would be taken for a run of which there is nothing to say. */
+export function requireBundle(
+  { evidence }: ExecResult,
+  asked: string | undefined,
+  { backend }: Sandbox,
+): void {
+  if (asked === undefined || evidence.bundle) return;
+  throw new SandboxError(
+    'evidence_write_failed',
+    `The program ran, and the backend ${backend} has written no evidence to ${JSON.stringify(asked)}`,
+    { hint: 'assay backends shows what each backend records' },
+  );
 }
 
 /** Writes a file for the program, with the directories above it. */

@@ -194,8 +194,10 @@ print(rows[1], sorted(n for n in os.listdir('.') if n.startswith('.')))`,
     withPlace(self, async (place) => {
       if (!languages.includes('python')) return;
       const code = 'import sys\nsys.stdout.buffer.write(bytes(range(256)))';
-      const { stdout } = await exec(place, [...backend, '--lang', 'python'], { code });
-      expect(Array.from(Buffer.from(stdout, 'latin1'))).toEqual(
+      const file = place.write('work/main.py', code);
+      const command = [ASSAY, 'exec', ...backend, file].join(' ');
+      await runBare({ place, command: ['/bin/sh', '-c', `${command} > bytes`] });
+      expect(Array.from(fs.readFileSync(place.at('work/bytes')))).toEqual(
         Array.from({ length: 256 }, (_, index) => index),
       );
       const result = await execJson(place, [...backend, '--lang', 'python'], { code });

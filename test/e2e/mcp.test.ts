@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, describe, expect, it } from 'vitest';
+import { sha256Hex } from '../../src/core/digest.ts';
 import { findPeople } from './as-user.ts';
 import { Place } from './place.ts';
 import { ASSAY, makeEnv } from './run-assay.ts';
@@ -58,8 +59,6 @@ function makePlace(): Place {
 interface Connected {
   readonly client: Client;
   readonly pid: number;
-  /** Where it writes its evidence. */
-  readonly evidence: string;
   readonly call: (
     name: string,
     input: Record<string, unknown>,
@@ -69,10 +68,15 @@ interface Connected {
 
 type Transport = 'stdio' | 'http';
 
+/** The full record, as a file. */
+function hasBundles(backend: string): boolean {
+  return backend === 'local';
+}
+
 async function connect(backend: string, transport: Transport): Promise<Connected> {
   const place = makePlace();
-  const evidence = place.makeDir('evidence');
-  const flags = ['mcp', '--backend', backend, '--evidence', evidence];
+  const evidence = hasBundles(backend) ? ['--evidence', place.makeDir('evidence')] : [];
+  const flags = ['mcp', '--backend', backend, ...evidence];
   const client = new Client({ name: 'test', version: '0' });
   cleanup.push(() => client.close());
   const pid =
@@ -82,7 +86,6 @@ async function connect(backend: string, transport: Transport): Promise<Connected
   return {
     client,
     pid,
-    evidence,
     call: async (name, input, signal) =>
       (await client.callTool(
         { name, arguments: input },
@@ -170,6 +173,9 @@ describe.each(CASES)(
         const { evidence } = result.structuredContent as {
           evidence: { run_id: string; code_sha256: string; bundle: { path: string } };
         };
+        expect(evidence.run_id).toMatch(/./);
+        expect(evidence.code_sha256).toBe(sha256Hex(HELLO[language] ?? ''));
+        if (!hasBundles(id)) continue;
         const checked = spawnSync(ASSAY, ['evidence', 'verify', '--json', evidence.bundle.path], {
           encoding: 'utf8',
         });

@@ -157,6 +157,14 @@ describe('createCodeTool()', () => {
     expect(await other.execute(PYTHON)).toMatchObject({ outcome: 'exited' });
   });
 
+  it('fails a run whose evidence was asked for and was not written', async () => {
+    const backend = new FakeBackend();
+    const tool = createCodeTool({ backend, spec: {}, bundle: () => '/srv/x.tar.gz' });
+    expect(await refusal(tool.execute(PYTHON))).toMatchObject({ code: 'evidence_write_failed' });
+    expect(backend.made[0]?.calls[0]?.options.bundle).toBe('/srv/x.tar.gz');
+    expect(backend.made[0]?.isDisposed).toBe(true);
+  });
+
   it('gives bytes that are not UTF-8 as base64, too', async () => {
     const backend = new FakeBackend();
     backend.program = () => Promise.resolve({ stdout: new Uint8Array([0x61, 0xff]) });

@@ -26,6 +26,7 @@ export class BatchProgressLine {
   }
 
   close(): void {
+    this.#last = { ...this.#last, running: 0 };
     if (this.#isQuiet) return;
     this.#stream.write(`${this.#stream.isTTY ? '\r' : ''}${this.#render()}\n`);
   }
