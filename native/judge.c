@@ -21,7 +21,7 @@
 
 /* Both sides run on one machine, so numbers are as it has them; src/launch/judge-messages.ts has the same layout. */
 enum { QUESTION = 1, CAME = 2 };
-enum { IS_KEPT = 1, IS_AGAIN = 2 };
+enum { IS_KEPT = 1, IS_AGAIN = 2, IS_REVIEW = 4 };
 struct question {
   uint32_t kind, id /* with IS_KEPT: how often */, program;
   uint16_t port, own_port;
@@ -41,12 +41,6 @@ struct verdict {
   char endpoint[ENDPOINT_CAP]; /* by which the record calls it; empty: by its address */
 };
 
-/* Where a program wants to go. An IPv4 address in the clothes of IPv6 is that of IPv4, and none at all is loopback. */
-struct place {
-  uint16_t family, port;
-  uint8_t address[16];
-};
-
 static struct pending {
   sem_t is_answered;
   bool is_used;
@@ -64,6 +58,7 @@ static struct kept {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, send_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t generation;
+static atomic_uint forgotten; /* how often verdicts were taken back */
 static bool is_closed;
 
 static uint64_t now_ns(void) {
@@ -143,9 +138,10 @@ static void *read_answers(void *unused) {
   (void)unused;
   while (recv(DOORS_FD, &verdict, sizeof verdict, MSG_WAITALL) == sizeof verdict) {
     pthread_mutex_lock(&lock);
-    if (verdict.kind == FORGET) forget_kept(false);
+    if (verdict.kind == FORGET) forget_kept(false), atomic_fetch_add(&forgotten, 1);
     else take_answer(&verdict);
     pthread_mutex_unlock(&lock);
+    if (verdict.kind == FORGET) review_dialled();
   }
   pthread_mutex_lock(&lock);
   is_closed = true;
@@ -182,11 +178,16 @@ static struct pending *begin_question(const struct place *place) {
   return one;
 }
 
-/* A signal for the program ends the wait, as it would end that of the kernel. */
-static int wait_for_answer(const struct request *r, struct pending *one) {
+static struct timespec answer_deadline(void) {
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
   end.tv_sec += ANSWER_SECONDS;
+  return end;
+}
+
+/* A signal for the program ends the wait, as it would end that of the kernel. */
+static int wait_for_answer(const struct request *r, struct pending *one) {
+  struct timespec end = answer_deadline();
   while (sem_timedwait(&one->is_answered, &end)) {
     if (errno == ETIMEDOUT) return -ETIMEDOUT;
     if (!is_still_waiting(r) || has_signal_due(r->tid)) return -EINTR;
@@ -201,17 +202,35 @@ void judge_finish(void) {
   pthread_mutex_unlock(&lock);
 }
 
+static void end_question(struct pending *one, struct verdict *out) {
+  pthread_mutex_lock(&lock);
+  *out = one->verdict;
+  one->is_used = false;
+  pthread_mutex_unlock(&lock);
+}
+
 static int ask(const struct request *r, const struct place *place, uint32_t flags, struct verdict *out) {
   struct pending *one = begin_question(place);
   if (!one) return is_closed ? -EACCES : -EAGAIN;
   struct question question = make_question(place, r->attempt->program, flags);
   question.id = one->id;
   int error = send_question(&question, true) ? wait_for_answer(r, one) : -EACCES;
-  pthread_mutex_lock(&lock);
-  *out = one->verdict;
-  one->is_used = false;
-  pthread_mutex_unlock(&lock);
+  end_question(one, out);
   return error;
+}
+
+/* Of a connection that stands. One that nobody answers about is not kept. */
+bool is_still_allowed(const struct place *place) {
+  struct verdict verdict = {.error = EACCES};
+  struct timespec end = answer_deadline();
+  struct pending *one = begin_question(place);
+  if (!one) return !is_closed; /* asked again with the next change */
+  struct question question = make_question(place, 0, IS_REVIEW);
+  question.id = one->id;
+  int failed = send_question(&question, true) ? 0 : EACCES;
+  while (!failed && sem_timedwait(&one->is_answered, &end)) failed = errno == EINTR ? 0 : errno;
+  end_question(one, &verdict);
+  return !failed && !verdict.error;
 }
 
 /* ---- addresses ---- */
@@ -313,6 +332,7 @@ int connect_judged(const struct request *r, int sock, int domain, const union ad
   struct place place;
   struct verdict verdict = {0};
   union address to;
+  unsigned before = atomic_load(&forgotten);
   int error = read_place(sock, domain, asked, len, &place);
   describe_address(sock, asked, len, described);
   if (error == -EACCES) refuse_address(r, "connect", described, NO_RULE);
@@ -328,7 +348,11 @@ int connect_judged(const struct request *r, int sock, int domain, const union ad
     refuse_address(r, "connect", described, NO_RULE);
     return -EACCES;
   }
+  if (!(verdict.flags & IS_DOOR) && !note_dialled(sock, &place)) return -EAGAIN;
   error = dial(sock, &to, to_len);
+  /* Once more, now that the kernel knows of it as well. The verdict may have been taken back before that. */
+  if (!(verdict.flags & IS_DOOR) && (!error || error == -EINPROGRESS || error == ELSEWHERE)) note_dialled(sock, &place);
+  if (before != atomic_load(&forgotten)) review_dialled();
   if (error == -EALREADY && r->attempt->is_begun) error = -EINPROGRESS; /* to the program it is the first time */
   r->attempt->is_begun = error == ELSEWHERE;
   if (verdict.flags & IS_DOOR && (!error || error == -EINPROGRESS)) announce(r, sock, &verdict);

@@ -18,6 +18,12 @@ union address {
   char bytes[sizeof(struct sockaddr_storage)];
 };
 
+/* Where a program wants to go. An IPv4 address in the clothes of IPv6 is that of IPv4, and none at all is loopback. */
+struct place {
+  uint16_t family /* 4 or 6 */, port;
+  uint8_t address[16];
+};
+
 /* sockets.c */
 int option_of(int sock, int option);
 void describe_address(int sock, const union address *address, socklen_t len, char out[ADDRESS_CAP]);
@@ -26,6 +32,11 @@ void refuse_address(const struct request *r, const char *op, const char *address
 /* judge.c */
 enum { ELSEWHERE = 1 }; /* it may take long: to be done again, in a thread of its own */
 bool is_judged(const struct broker *b, int domain);
+bool is_still_allowed(const struct place *place);
 int connect_judged(const struct request *r, int sock, int domain, const union address *asked, socklen_t len, char described[ADDRESS_CAP]);
+
+/* dialled.c */
+bool note_dialled(int sock, const struct place *place);
+void review_dialled(void);
 
 #endif

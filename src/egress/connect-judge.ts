@@ -121,13 +121,18 @@ class Judge implements ConnectJudge {
   }
 
   #refuse(request: ConnectRequest, destination: Destination, verdict: Verdict): ConnectAnswer {
-    this.#tell(request, makeFact({ destination, verdict, outcome: 'refused', startedMs: 0 }));
+    const fact = makeFact({ destination, verdict, outcome: 'refused', startedMs: 0 });
+    const note = 'cut: no rule allows it any more';
+    if (request.isReview === true)
+      this.#input.log.connection({ ...fact, startedMs: this.#input.now(), note });
+    else this.#tell(request, fact);
     return { kind: 'refused', errno: 'EACCES', endpoint: toEndpoint(destination) };
   }
 
   /** A program that asks how its connection is getting on makes no other one. */
-  #tell({ isAgain }: ConnectRequest, fact: ConnectionFact): void {
-    if (!isAgain) this.#input.log.connection({ ...fact, startedMs: this.#input.now() });
+  #tell({ isAgain, isReview = false }: ConnectRequest, fact: ConnectionFact): void {
+    if (!isAgain && !isReview)
+      this.#input.log.connection({ ...fact, startedMs: this.#input.now() });
   }
 }
 

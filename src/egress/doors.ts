@@ -20,6 +20,8 @@ export interface ConnectRequest {
   readonly port: number;
   /** For a socket that is on its way already, or there. */
   readonly isAgain: boolean;
+  /** About a connection that stands, since rules have changed: it is cut if it is not allowed any more. */
+  readonly isReview?: boolean;
 }
 
 export type ConnectAnswer =

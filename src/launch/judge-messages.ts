@@ -10,6 +10,8 @@ export type BrokerMessage =
       readonly address: string;
       readonly port: number;
       readonly isAgain: boolean;
+      /** Of a connection that stands, since rules have changed. */
+      readonly isReview: boolean;
       /** An answer that was given before is used, and no other is waited for. */
       readonly isKept: boolean;
     }
@@ -23,6 +25,7 @@ const ENDPOINT_BYTES = ANSWER_BYTES - ENDPOINT_OFFSET - 1;
 const KIND = { question: 1, came: 2, answer: 1, forget: 2 } as const;
 const IS_KEPT = 1;
 const IS_AGAIN = 2;
+const IS_REVIEW = 4;
 const MAY_KEEP = 1;
 const IS_DOOR = 2;
 const MAY_BE_OWN = 4;
@@ -54,6 +57,7 @@ function readMessage(bytes: Buffer, at: number): BrokerMessage {
     address: bytes.readUInt32LE(at + 16) === 4 ? raw.subarray(0, 4).join('.') : formatGroups(raw),
     port,
     isAgain: (flags & IS_AGAIN) !== 0,
+    isReview: (flags & IS_REVIEW) !== 0,
     isKept: (flags & IS_KEPT) !== 0,
   };
 }

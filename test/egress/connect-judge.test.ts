@@ -124,4 +124,16 @@ describe('makeConnectJudge()', () => {
     expect([forgotten, facts.length]).toEqual([1, 3]);
     expect((await ask('192.0.2.9', 443)).kind).toBe('refused');
   });
+
+  it('is silent about a connection that stands, and tells of one that is to be cut', async () => {
+    const { judge, facts, rules } = makeKit(['192.0.2.9']);
+    const review = { address: '192.0.2.9', port: 443, isAgain: false, isReview: true };
+    expect((await judge.judge(review)).kind).toBe('dial');
+    expect(facts).toEqual([]);
+    rules.revoke('192.0.2.9');
+    expect((await judge.judge(review)).kind).toBe('refused');
+    expect(facts).toMatchObject([
+      { outcome: 'refused', note: 'cut: no rule allows it any more', door: 'broker' },
+    ]);
+  });
 });

@@ -32,13 +32,22 @@ describe('BrokerReader', () => {
       makeQuestion({ address: [0x20, 1, 0xd, 0xb8, ...Array(11).fill(0), 1], family: 6, flags: 2 }),
       makeQuestion({ kind: 2, address: [], ownPort: 55_555 }),
       makeQuestion({ address: [198, 18, 0, 1], flags: 1 }),
+      makeQuestion({ address: [198, 18, 0, 1], flags: 4 }),
     ]);
-    const question = { kind: 'question', id: 0x1234_5678, port: 443 };
+    const question = {
+      kind: 'question',
+      id: 0x1234_5678,
+      port: 443,
+      isAgain: false,
+      isKept: false,
+      isReview: false,
+    };
     const expected = [
-      { ...question, address: '192.0.2.9', isAgain: false, isKept: false },
-      { ...question, address: '2001:db8:0:0:0:0:0:1', isAgain: true, isKept: false },
+      { ...question, address: '192.0.2.9' },
+      { ...question, address: '2001:db8:0:0:0:0:0:1', isAgain: true },
       { kind: 'came', port: 443, ownPort: 55_555 },
-      { ...question, address: '198.18.0.1', isAgain: false, isKept: true },
+      { ...question, address: '198.18.0.1', isKept: true },
+      { ...question, address: '198.18.0.1', isReview: true },
     ];
     for (let size = 1; size <= stream.length; size += 13) {
       const reader = new BrokerReader();

@@ -1,13 +1,19 @@
 // One sandboxed run whose doors are served by something tiny: each says which door it is and where the program wanted to
 // go, and echoes. Bundled by a test, since it has to run as an ordinary user, too.
 import type { Server } from 'node:net';
+import { FakeAddresses } from '../../../src/egress/dns/name-table.ts';
 import type { Doors, DoorService } from '../../../src/egress/doors.ts';
+import { makeResolver } from '../../../src/egress/resolver.ts';
+import { makeEgressRules } from '../../../src/egress/rules.ts';
+import { serveEgress } from '../../../src/egress/serve-egress.ts';
+import { SYSTEM_CLOCK } from '../../../src/egress/system-clock.ts';
 import { guessFacts } from '../../../src/host/guess-facts.ts';
 import { readHostTree } from '../../../src/launch/host-tree.ts';
 import { runSandbox } from '../../../src/launch/run.ts';
 import { scopedTmpPath } from '../../../src/launch/scoped-tmp.ts';
 import { ALL_LAYERS } from '../../../src/plan/layers.ts';
 import { type Layer, LAYERS } from '../../../src/plan/plan.ts';
+import type { Policy } from '../../../src/policy/policy.ts';
 import { resolvePolicy } from '../../../src/policy/combine.ts';
 
 /** What the test asks for, as JSON in the first argument. */
@@ -15,6 +21,8 @@ export interface EchoRequest {
   readonly net: readonly string[];
   readonly argv: readonly string[];
   readonly without?: readonly Layer[];
+  /** The doors are the real ones, and all rules end after so long. */
+  readonly expiresInMs?: number;
   /** Node without the handles below its documented modules. */
   readonly isDocumentedOnly?: boolean;
   /** What the service does wrong: nothing, or throw, at the start or when somebody comes. */
@@ -51,6 +59,16 @@ function serve(
   return { close: () => undefined };
 }
 
+/** As a run has them, with rules that end. */
+function serveRules(doors: Doors, policy: Policy): DoorService {
+  const rules = makeEgressRules({ policy, clock: SYSTEM_CLOCK });
+  const outside = { lookup: async () => [], close: () => undefined };
+  const log = { question: () => undefined, connection: () => undefined };
+  const resolver = makeResolver({ rules, outside });
+  const names = new FakeAddresses();
+  return serveEgress(doors, { rules, names, resolver, log, now: () => Date.now() });
+}
+
 async function main({ net, argv, without = [], ...rest }: EchoRequest): Promise<EchoResult> {
   if (rest.isDocumentedOnly) Reflect.deleteProperty(process, 'binding');
   const uid = process.getuid?.() ?? 0;
@@ -66,18 +84,21 @@ async function main({ net, argv, without = [], ...rest }: EchoRequest): Promise<
     effect: 'allow' as const,
     text,
     origin: { source: 'test', key: 'net.allow', text },
+    expiresAtMs: rest.expiresInMs === undefined ? undefined : Date.now() + rest.expiresInMs,
   }));
+  const all = { ...policy, net: [...policy.net, ...rules] };
   const left = new Set(LAYERS.filter((layer) => !without.includes(layer)));
   const result = await runSandbox({
     argv,
     env: [['PATH', '/usr/bin:/bin']],
-    policy: { ...policy, net: [...policy.net, ...rules] },
+    policy: all,
     variables,
     host: guessFacts(),
     tree: readHostTree(),
     choice: { ...ALL_LAYERS, left },
     announce: () => '',
-    loadDoors: async () => (doors) => serve(doors, rest.crash),
+    loadDoors: async () => (doors) =>
+      rest.expiresInMs === undefined ? serve(doors, rest.crash) : serveRules(doors, all),
   });
   return {
     exitCode: result.exitCode,
