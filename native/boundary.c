@@ -106,10 +106,18 @@ static void place_bind(const struct mount_op *op) {
   close(op->tree_fd);
 }
 
-static void hide(const struct mount_op *op) {
+/* Something is shown in it, and needs a place there first. */
+static bool is_opened(const struct plan *plan, const struct mount_op *hidden) {
+  size_t len = strlen(hidden->path);
+  for (size_t i = 0; i < plan->mount_count; i++)
+    if (&plan->mounts[i] != hidden && path_is_under(plan->mounts[i].path, hidden->path, len)) return true;
+  return false;
+}
+
+static void hide(const struct mount_op *op, bool is_empty) {
+  unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC | (is_empty ? MS_RDONLY : 0);
   make_mount_point(op->path, S_IFDIR);
-  if (mount("assay", op->path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "size=256k,nr_inodes=1024,mode=0755"))
-    die_errno("mount", op->path);
+  if (mount("assay", op->path, "tmpfs", flags, "size=256k,nr_inodes=1024,mode=0755")) die_errno("mount", op->path);
 }
 
 /* A file without rights and, at once, without a name: it lives on as what is mounted. */
@@ -182,9 +190,9 @@ static void take_terminal(struct mount_op *op) {
   }
 }
 
-static void perform_mount(const struct mount_op *op) {
+static void perform_mount(const struct plan *plan, const struct mount_op *op) {
   switch (op->kind) {
-    case MOUNT_HIDE: hide(op); break;
+    case MOUNT_HIDE: hide(op, !is_opened(plan, op)); break;
     case MOUNT_BIND:
     case MOUNT_FILE: place_bind(op); break;
     case MOUNT_MASK: mask(op); break;
@@ -211,9 +219,9 @@ void build_view(struct plan *plan) {
     if (plan->mounts[i].kind == MOUNT_FILE) take_file(&plan->mounts[i]);
   if (plan->flags & PLAN_READONLY_ROOT)
     set_mount_attr(AT_FDCWD, "/", AT_RECURSIVE_, MOUNT_ATTR_RDONLY_ | MOUNT_ATTR_NOSUID_);
-  for (size_t i = 0; i < plan->mount_count; i++) perform_mount(&plan->mounts[i]);
+  for (size_t i = 0; i < plan->mount_count; i++) perform_mount(plan, &plan->mounts[i]);
   for (size_t i = 0; i < plan->mount_count; i++)
-    if (plan->mounts[i].kind == MOUNT_HIDE) set_mount_attr(AT_FDCWD, plan->mounts[i].path, 0, MOUNT_ATTR_RDONLY_);
+    if (plan->mounts[i].kind == MOUNT_HIDE && is_opened(plan, &plan->mounts[i])) set_mount_attr(AT_FDCWD, plan->mounts[i].path, 0, MOUNT_ATTR_RDONLY_);
 }
 
 /* A caller who is root would get capabilities back at exec; an empty bounding set and NOROOT stop that. */

@@ -10,9 +10,10 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import Module, { createRequire } from 'node:module';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeLoader, toAscii, writeCodeCaches, writePacked } from './packed.mjs';
 import { writeCell } from './build-cell.mjs';
 import { writeLibrary } from './build-library.mjs';
 
@@ -104,12 +105,12 @@ async function bundle() {
       chunkFileNames: 'chunks/[name]-[hash].cjs',
       codeSplitting: {
         groups: [
+          { name: 'core', test: (id) => core.has(id), priority: 3 },
           {
-            name: 'core',
-            test: (id) => core.has(id) || id.includes('rolldown/runtime'),
-            priority: 3,
+            name: 'policy-json',
+            test: (id) => json.has(id) || id.includes('rolldown/runtime'),
+            priority: 2,
           },
-          { name: 'policy-json', test: (id) => json.has(id), priority: 2 },
           { name: 'doors', test: (id) => doors.has(id), priority: 1 },
           { name: 'policy-yaml', test: (id) => yaml.has(id) || id.includes('/node_modules/yaml/') },
         ],
@@ -117,39 +118,6 @@ async function bundle() {
       minify: true,
     },
   });
-}
-
-/**
- * Loads what is in dist with what the engine made of it at build time (`*.cache`), since compiling takes longer than
- * running. `after` is more program text, for the build itself.
- */
-function makeLoader(directory, after = '') {
-  return `'use strict';
-const { readFileSync } = require('node:fs');
-const { Script } = require('node:vm');
-const Module = module.constructor; // node:module, which is quick to have but slow to ask for
-const directory = ${directory};
-const scripts = new Map();
-function load(module, filename) {
-  let cachedData;
-  try {
-    cachedData = readFileSync(filename + '.cache');
-  } catch {
-    // not made: then it is compiled as usual
-  }
-  const script = new Script(readFileSync(filename + '.wrapped', 'utf8'), { filename, cachedData });
-  scripts.set(filename, script);
-  const { exports } = module;
-  const folder = filename.slice(0, filename.lastIndexOf('/'));
-  const require = (id) => module.require(id);
-  script.runInThisContext().call(exports, exports, require, module, filename, folder);
-}
-Module._extensions['.cjs'] = load; // for the parts that are loaded when they are asked for
-const core = new Module(directory + '/assay.cjs', module);
-core.filename = core.id;
-Module._cache[core.id] = core;
-load(core, core.id);
-${after}`;
 }
 
 /**
@@ -171,79 +139,6 @@ function writeLauncher() {
   chmodSync(`${path}.new`, 0o755);
   renameSync(`${path}.new`, path);
 }
-
-/** V8 keeps a text of this size apart from what it collects; a shorter one is a tenth of what fits in before it does. */
-const LARGE_TEXT = 136 * 1024;
-
-function toAscii(source) {
-  return source.replace(
-    /[\u0080-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
-
-/**
- * Each part as the one function that the loader calls, in ASCII: so it need neither be decoded nor be copied to be put
- * together, and what is not allocated is not collected before the program has started.
- */
-function writeWrapped() {
-  const files = [
-    join(dist, 'assay.cjs'),
-    ...readdirSync(join(dist, 'chunks')).map((name) => join(dist, 'chunks', name)),
-  ];
-  for (const file of files) {
-    const source = readFileSync(file, 'utf8');
-    writeFileSync(
-      `${file}.wrapped`,
-      Module.wrap(toAscii(source)).padEnd(file === files[0] ? LARGE_TEXT : 0),
-    );
-  }
-}
-
-/**
- * Runs the main job without a policy file, with one, and with doors to the network for long enough that somebody serves
- * them, and keeps the compiled code of what each used.
- */
-function writeCodeCaches() {
-  const policy = join(dist, 'example.yaml');
-  writeFileSync(policy, EXAMPLE_POLICY);
-  const doors = join(dist, 'doors.json');
-  writeFileSync(doors, '{"api_version":"assay/v1","net":{"allow":["example.org"]}}');
-  const save = `process.on('exit', () => {
-  const { existsSync, writeFileSync } = require('node:fs');
-  for (const [filename, script] of scripts)
-    if (!existsSync(filename + '.cache')) writeFileSync(filename + '.cache', script.createCachedData());
-});`;
-  for (const { flags, command } of [
-    { flags: [], command: ['true'] },
-    { flags: ['--policy', policy], command: ['true'] },
-    { flags: ['--policy', doors], command: ['sleep', '0.3'] },
-  ]) {
-    const args = JSON.stringify(['assay', 'sandbox', ...flags, '--', ...command]);
-    const program = `process.argv.splice(1, 9, ...${args});${makeLoader(JSON.stringify(dist), save)}`;
-    const env = { ...process.env, NODE_OPTIONS: '' };
-    spawnSync(process.execPath, ['-e', program], { env, stdio: 'ignore', timeout: 30_000 });
-  }
-  rmSync(policy);
-  rmSync(doors);
-}
-
-const EXAMPLE_POLICY = `api_version: assay/v1
-extends: [coding-agent]
-fs:
-  read: ["~/.gitconfig", /srv]
-  write:
-    - \${CWD}/build
-  deny: ["*.pem", ~/.ssh]
-  protect: [package.json]
-net:
-  allow: [localhost]
-env:
-  allow: [CI]
-limits: { pids: 2000, timeout: 1h }
-tests:
-  - deny: fs.read ~/.ssh/id_rsa
-`;
 
 /** Modules of core that need Node, and what stands in for them in a browser. */
 const BROWSER_TWINS = ['digest', 'inflate', 'utf8'];
@@ -322,8 +217,9 @@ async function main() {
     await writeLibrary(dist);
     await writeCell(dist);
     buildHelper(findCompiler(), join(dist, 'assay-helper'));
-    writeWrapped();
-    writeCodeCaches();
+    writePacked(dist);
+    writeCodeCaches(dist);
+    writePacked(dist);
     putInPlace();
     writeLauncher();
   } finally {

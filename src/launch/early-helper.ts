@@ -43,6 +43,7 @@ export class EarlyHelper implements SpawnedHelper {
   readonly fd: number;
   readonly channel: PipeHandle;
   readonly #helper: SpawnedHelper;
+  #isTold = false;
   #isReleased = false;
   #isClosed = false;
 
@@ -51,13 +52,16 @@ export class EarlyHelper implements SpawnedHelper {
     this.fd = fd;
     this.channel = channel;
     this.ended = helper.ended.finally(() => channel.close());
-    const told = new Promise<null>((resolve) => {
+    this.told = new Promise((resolve, reject) => {
       channel.onread = () => {
         channel.onread = () => undefined; // the end of the channel comes after what was said
+        this.#isTold = true;
         resolve(null);
       };
+      this.ended.then((signal) => {
+        if (!this.#isTold) resolve(signal);
+      }, reject);
     });
-    this.told = Promise.race([told, this.ended]);
   }
 
   /** Undefined where this version of node has no way to. */
