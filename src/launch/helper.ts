@@ -116,8 +116,9 @@ async function start(
   const { early } = options;
   if (plan.flags.hasDoors || plan.flags.isBrokered) {
     const { helper, keeper } = await openDoors(request, plan, options);
-    if (helper === early) early.release();
-    return { helper, keeper, over: helper.ended };
+    if (helper !== early) return { helper, keeper, over: helper.ended };
+    early.release();
+    return { helper, keeper, over: early.told };
   }
   early?.release();
   const helper = early ?? spawnHelper(request);
