@@ -36,3 +36,8 @@ export type {
   SandboxSpec,
   WorkspaceSpec,
 } from '../backends/spec.ts';
+export { createCodeTool } from '../tool/code-tool.ts';
+export type { CodeTool, CodeToolContext, CodeToolOptions } from '../tool/code-tool.ts';
+export type { CodeInput, InputFile } from '../tool/code-input.ts';
+export type { CodeOutput } from '../tool/code-output.ts';
+export { renderForModel } from '../tool/model-text.ts';

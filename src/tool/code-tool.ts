@@ -1,6 +1,7 @@
-import type { BackendReport, Language, SandboxBackend } from '../backends/backend.ts';
+import type { BackendId, BackendReport, Language, SandboxBackend } from '../backends/backend.ts';
+import { loadBackend } from '../backends/registry.ts';
 import { requireGuarantees } from '../backends/requirements.ts';
-import type { ExecEvent } from '../backends/sandbox.ts';
+import type { ExecEvent, Sandbox } from '../backends/sandbox.ts';
 import type { SandboxSpec } from '../backends/spec.ts';
 import { sha256Hex } from '../core/digest.ts';
 import { type CodeInput, makeInputSchema, requireInput } from './code-input.ts';
@@ -16,8 +17,10 @@ import { type Session, Sessions } from './sessions.ts';
 export const DEFAULT_OUTPUT_CHARS = 30_000;
 
 export interface CodeToolOptions {
-  readonly backend: SandboxBackend;
-  readonly spec: SandboxSpec;
+  /** `local` unless given. Another one is never taken in its place. */
+  readonly backend?: SandboxBackend | BackendId | undefined;
+  /** What every sandbox is; closed, unless given. */
+  readonly spec?: SandboxSpec | undefined;
   /** Those that may be asked for; all that the backend runs, unless given. */
   readonly languages?: readonly Language[] | undefined;
   /**
@@ -52,7 +55,7 @@ export interface CodeTool extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export function createCodeTool(options: CodeToolOptions): CodeTool {
+export function createCodeTool(options: CodeToolOptions = {}): CodeTool {
   const tool = new SandboxedCodeTool(options);
   return {
     name: 'execute_code',
@@ -89,10 +92,10 @@ class SandboxedCodeTool {
       languages: options.languages,
       hasSessions: options.session === 'on-request',
     });
-    const { backend, spec, warm = 0 } = options;
+    const { warm = 0 } = options;
     this.#pool =
       warm > 0
-        ? new SandboxPool({ create: (more) => backend.create(spec, more), size: warm })
+        ? new SandboxPool({ create: (more) => this.#create(more.signal), size: warm })
         : options.pool;
   }
 
@@ -100,7 +103,7 @@ class SandboxedCodeTool {
     requireInput(input, this.inputSchema);
     const codeSha256 = sha256Hex(input.code);
     const report = await this.#probe();
-    requireGuarantees(this.#options.spec, report);
+    requireGuarantees(this.#options.spec ?? {}, report);
     const code = await prepareCode(input.language, input.code, report);
     if (!('bytes' in code)) {
       const { line, column, message } = code;
@@ -161,10 +164,18 @@ class SandboxedCodeTool {
     return this.#sessions.keep(await this.#take(call));
   }
 
-  #take({ context: { signal } }: Call): ReturnType<SandboxPool['take']> {
-    if (this.#pool) return this.#pool.take(signal);
-    const { backend, spec } = this.#options;
-    return backend.create(spec, { signal });
+  #take({ context: { signal } }: Call): Promise<Sandbox> {
+    return this.#pool ? this.#pool.take(signal) : this.#create(signal);
+  }
+
+  async #create(signal: AbortSignal | undefined): Promise<Sandbox> {
+    const backend = await this.#findBackend();
+    return await backend.create(this.#options.spec ?? {}, { signal });
+  }
+
+  async #findBackend(): Promise<SandboxBackend> {
+    const { backend = 'local' } = this.#options;
+    return typeof backend === 'string' ? await loadBackend(backend) : backend;
   }
 
   async #runIn(
@@ -179,7 +190,7 @@ class SandboxedCodeTool {
 
   /** Once: what a backend is does not change between two calls. */
   async #probe(): Promise<BackendReport> {
-    this.#report ??= this.#options.backend.probe();
+    this.#report ??= this.#findBackend().then((backend) => backend.probe());
     const report = await this.#report;
     // What was not there may be there next time.
     if (!report.isAvailable) this.#report = undefined;

@@ -1,3 +1,5 @@
+import type { SandboxBackend } from '../backends/backend.ts';
+import type { SandboxSpec } from '../backends/spec.ts';
 import type { ExecEvent } from '../backends/sandbox.ts';
 import { SandboxError } from '../backends/sandbox-error.ts';
 import { requireInput } from './code-input.ts';
@@ -31,10 +33,9 @@ export interface SandboxTool {
   run(input: unknown, call: ToolCall): Promise<ToolAnswer>;
 }
 
-export interface ToolsetOptions extends Pick<
-  CodeToolOptions,
-  'backend' | 'spec' | 'maxOutputChars' | 'bundle'
-> {
+export interface ToolsetOptions extends Pick<CodeToolOptions, 'maxOutputChars' | 'bundle'> {
+  readonly backend: SandboxBackend;
+  readonly spec: SandboxSpec;
   readonly sessions: Sessions;
   readonly pool?: SandboxPool | undefined;
 }
