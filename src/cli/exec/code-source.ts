@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { isatty } from 'node:tty';
 import type { Language } from '../../backends/backend.ts';
 import { AssayError } from '../../core/errors.ts';
 import { decodeUtf8 } from '../../core/utf8.ts';
@@ -6,6 +7,7 @@ import { MAX_CODE_CHARS } from '../../tool/code-input.ts';
 import { readBounded } from '../bounded-file.ts';
 import type { FlagValues } from '../flag-values.ts';
 
+const STDIN = 0;
 const MAX_STDIN_BYTES = 64 * 1024 * 1024;
 
 const LANGUAGE_OF: Readonly<Record<string, Language>> = {
@@ -29,22 +31,46 @@ export function chooseLanguage(flags: FlagValues, file: string): Language {
 }
 
 /** `-` is standard input. */
+export async function readCode(file: string): Promise<string> {
+  if (file === '-' && isatty(STDIN)) process.stderr.write('Code, then Ctrl-D:\n');
+  return decodeCode(await readSource(file, MAX_CODE_CHARS, 'the code'), file);
+}
+
 export function readCodeFile(file: string): string {
-  const bytes = readInput(file, MAX_CODE_CHARS, 'the code');
+  return decodeCode(readInput(file, MAX_CODE_CHARS, 'the code'), file);
+}
+
+function decodeCode(bytes: Uint8Array, file: string): string {
   const code = decodeUtf8(bytes);
   if (code !== undefined) return code;
   throw new AssayError('E_USAGE', `The code in ${nameInput(file)} is not UTF-8`);
 }
 
 /** What the program is to read: nothing unless a file is named. */
-export function readStdin(flags: FlagValues, codeFile: string): Uint8Array | undefined {
+export async function readStdin(
+  flags: FlagValues,
+  codeFile: string,
+): Promise<Uint8Array | undefined> {
   const file = flags.text('stdin');
   if (file === undefined) return undefined;
   if (file === '-' && codeFile === '-')
     throw new AssayError('E_USAGE', 'Standard input cannot be both the code and what it reads', {
       hint: 'Name a file for one of them: assay exec --stdin - main.py',
     });
-  return readInput(file, MAX_STDIN_BYTES, 'its input');
+  return await readSource(file, MAX_STDIN_BYTES, 'its input');
+}
+
+/** Standard input may be one that does not wait, and then cannot be read like a file. */
+async function readSource(file: string, maxBytes: number, what: string): Promise<Buffer> {
+  if (file !== '-') return readInput(file, maxBytes, what);
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of process.stdin as AsyncIterable<Uint8Array>) {
+    pieces.push(piece);
+    length += piece.length;
+    if (length > maxBytes) throw refuseLength(file, maxBytes, what);
+  }
+  return Buffer.concat(pieces);
 }
 
 export function readInput(file: string, maxBytes: number, what: string): Buffer {
@@ -59,7 +85,11 @@ export function readInput(file: string, maxBytes: number, what: string): Buffer 
     );
   }
   if (bytes.length <= maxBytes) return bytes;
-  throw new AssayError('E_USAGE', `${nameInput(file)} is longer than ${maxBytes} bytes`, {
+  throw refuseLength(file, maxBytes, what);
+}
+
+function refuseLength(file: string, maxBytes: number, what: string): AssayError {
+  return new AssayError('E_USAGE', `${nameInput(file)} is longer than ${maxBytes} bytes`, {
     hint: `That is the most there may be of ${what}`,
   });
 }

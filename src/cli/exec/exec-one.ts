@@ -10,7 +10,7 @@ import { describeEnd } from '../../tool/model-text.ts';
 import { prepareCode, type PreparedCode } from '../../tool/prepare-code.ts';
 import { runCode } from '../../tool/run-code.ts';
 import type { ParsedCommand } from '../parse.ts';
-import { chooseLanguage, readCodeFile, readStdin } from './code-source.ts';
+import { chooseLanguage, readCode, readStdin } from './code-source.ts';
 import { copyOut, readInputFiles } from './host-files.ts';
 import { readBackendId, readSpec } from './sandbox-flags.ts';
 import { StopSignals } from './stop-signals.ts';
@@ -20,14 +20,13 @@ export async function execOne({ flags, rest }: ParsedCommand): Promise<number> {
   const [file = '-'] = rest;
   const spec = readSpec(flags);
   const language = chooseLanguage(flags, file);
-  const stdin = readStdin(flags, file);
+  const stdin = await readStdin(flags, file);
   const files = readInputFiles(flags.list('file'));
   const backend = await loadBackend(readBackendId(flags));
   const report = await backend.probe();
   requireGuarantees(spec, report);
   // Last, since somebody may be typing it.
-  if (file === '-' && process.stdin.isTTY) process.stderr.write('Code, then Ctrl-D:\n');
-  const input: CodeInput = { language, code: readCodeFile(file), files };
+  const input: CodeInput = { language, code: await readCode(file), files };
   requireInput({ language, code: input.code }, makeInputSchema());
   const code = await prepareCode(input.language, input.code, report);
   if (!('bytes' in code)) throw refuseCode(code, input.language);
