@@ -102,7 +102,7 @@ static void join_cgroups(const struct supervisor *s) {
 
 /* Held as long as anything of the run lives: a sweep from another pid namespace cannot tell by the process number. */
 static void lock_scoped_dir(const struct plan *plan) {
-  if (!plan->scoped_dir) return;
+  if (!plan->scoped_dir || !*plan->scoped_dir) return; /* the run has none that outlives it */
   int fd = open(plan->scoped_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) die_errno("tmp", plan->scoped_dir);
 }

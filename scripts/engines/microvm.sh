@@ -54,6 +54,10 @@ for name in cc gcc clang; do if command -v $name >/dev/null; then compiler=$name
 "$compiler" -std=c11 -O2 -Wall -Wextra -Werror -Wshadow -Wformat=2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
   -static-pie -fPIE -Wl,-z,relro,-z,now -s -Inative -o "$work/agent" native/guest/*.c native/digest.c
 
+# How fast the guest's clock runs under emulation, which it has no other clock to find out by.
+"$compiler" -std=c11 -O2 -Wall -Wextra -Werror -o "$work/measure-tsc" scripts/engines/measure-tsc.c
+tsc_khz=$("$work/measure-tsc")
+
 # Which kernel is the current one is what the metapackage depends on.
 kernel=$(apt-cache "${apt[@]}" depends linux-image-cloud-amd64 | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)$/\1/p' | head -n 1)
 [ -n "$kernel" ] || fail 'cannot find linux-image-cloud-amd64 in the package lists'
@@ -64,6 +68,8 @@ digest() { sha256sum "$@" | sed 's/ .*//'; }
 made_of=$({
   echo "$kernel $version"
   digest "$work/agent" "$rootfs" scripts/engines/microvm.sh
+  # To a thousandth: it is measured anew each time, and another machine has another.
+  echo $(((tsc_khz + 500) / 1000))
 } | digest)
 if [ -f "$guest/guest.json" ] && grep -q "\"madeOf\": \"$made_of\"" "$guest/guest.json"; then
   echo "microvm: the guest in $guest is up to date ($kernel $version)"
@@ -132,6 +138,7 @@ cat >"$work/guest.json" <<JSON
 {
   "madeOf": "$made_of",
   "kernel": "$kernel $version",
+  "tscKhz": $tsc_khz,
   "vmlinux": "$(digest "$work/vmlinux")",
   "initrd": "$(digest "$work/initrd")",
   "root": "$(digest "$work/root.erofs")"

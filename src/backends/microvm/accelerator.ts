@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Confinement } from './confinement.ts';
 import type { Engine } from './engine.ts';
 import { type Accelerator, Machine } from './machine.ts';
 
@@ -20,7 +21,13 @@ const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 async function tryKvm(engine: Engine): Promise<AcceleratorChoice> {
   let machine: Machine | undefined;
   try {
-    machine = await Machine.start({ engine, accelerator: 'kvm', memoryMib: TRIAL_MIB });
+    const confinement = await Confinement.find(engine, true);
+    machine = await Machine.start({
+      engine,
+      accelerator: 'kvm',
+      memoryMib: TRIAL_MIB,
+      confinement,
+    });
     const patience = new AbortController();
     const outcome = await Promise.race([
       machine.link.hello.then(

@@ -13,6 +13,8 @@ export interface Guest {
   readonly vmlinux: string;
   readonly initrd: string;
   readonly root: string;
+  /** How fast the time stamp counter of this machine counts. */
+  readonly tscKhz: number;
   /** One digest for all of it. */
   readonly digest: string;
 }
@@ -70,10 +72,11 @@ async function readGuest(store: string): Promise<Guest | string> {
   }
   const [vmlinux = '', initrd = '', root = ''] = files;
   const described = JSON.parse(await readFile(description, 'utf8')) as Record<string, unknown>;
-  const { kernel, madeOf } = described;
+  const { kernel, madeOf, tscKhz } = described;
   if (typeof kernel !== 'string' || typeof madeOf !== 'string' || !/^[0-9a-f]{64}$/.test(madeOf))
     return `${description} is damaged`;
-  return { directory, kernel, vmlinux, initrd, root, digest: madeOf };
+  if (!Number.isSafeInteger(tscKhz)) return `${description} does not say how fast time passes`;
+  return { directory, kernel, vmlinux, initrd, root, tscKhz: Number(tscKhz), digest: madeOf };
 }
 
 async function findProgram(name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {

@@ -57,7 +57,8 @@ export class GuestLink {
   #error: SandboxError | undefined;
   #lastId = 0;
 
-  constructor(port: Duplex) {
+  /** `explainEnd` resolves, with what there is to say about it, once the machine has ended. */
+  constructor(port: Duplex, explainEnd: () => Promise<string> = () => Promise.resolve('')) {
     this.#port = port;
     // Whoever waits for it hears of it; nobody has to.
     this.#greeting.promise.catch(() => undefined);
@@ -69,10 +70,13 @@ export class GuestLink {
         this.lose(SandboxError.is(error) ? error : breach(String(error)));
       }
     });
-    port.on('error', (cause) => {
-      this.lose(new SandboxError('engine_failed', 'The machine broke down', { cause }));
+    port.on('error', () => undefined); // followed by the close
+    port.on('close', () => {
+      void explainEnd().then((why) => {
+        const also = why ? `: ${why}` : '';
+        this.lose(new SandboxError('engine_failed', `The machine has ended${also}`));
+      });
     });
-    port.on('close', () => this.lose(new SandboxError('engine_failed', 'The machine has ended')));
   }
 
   /** Comes from a guest that has just started, not from a snapshot of one. */

@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { SandboxError } from '../sandbox-error.ts';
-import { confine } from './confine.ts';
+import type { Confinement } from './confinement.ts';
 import type { Engine } from './engine.ts';
 import { GuestLink } from './guest-link.ts';
 import { nameMachine } from './machine-name.ts';
@@ -16,15 +16,16 @@ export interface MachineRequest {
   readonly memoryMib: number;
   /** The file to go on from; else the machine starts from nothing. */
   readonly snapshot?: string | undefined;
-  /** For making a snapshot: a machine that can be told to write itself down. */
-  readonly isForSnapshot?: boolean | undefined;
+  /** None for making a snapshot: a machine that can be told to write itself down, and that runs nobody's code. */
+  readonly confinement: Confinement | undefined;
 }
 
 /** Bytes of what QEMU says about itself that are kept, for an error message. */
 const MAX_SAID = 4000;
-const SNAPSHOT_FD = 3;
-const PORT_FD = 4;
-const CONTROL_FD = 5;
+/** What the helper passes on, whose own plan is at 3. */
+const SNAPSHOT_FD = 0;
+const PORT_FD = 1;
+const CONTROL_FD = 3;
 
 /**
  * A processor of its own, which every program of the last fifteen years runs on. Emulated instructions beyond that cost
@@ -32,8 +33,18 @@ const CONTROL_FD = 5;
  */
 const EMULATED = 'qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16,+smep,+smap,+rdrand';
 
+/**
+ * An emulated guest has the counter of the host and nothing to compare it with: left alone it waits for ever for a clock
+ * that tells it how fast that counts, and then distrusts it when the host is busy.
+ */
+function describeClock({ guest }: Engine): string {
+  return ` tsc_early_khz=${guest.tscKhz} tsc=reliable`;
+}
+
 /** Everything that decides what a snapshot is: one of a machine with other arguments cannot be gone on from. */
-export function describeMachine(request: MachineRequest): string[] {
+export function describeMachine(
+  request: Pick<MachineRequest, 'engine' | 'accelerator' | 'memoryMib'>,
+): string[] {
   const { engine, accelerator, memoryMib } = request;
   const isEmulated = accelerator === 'tcg';
   const { vmlinux, initrd, root } = engine.guest;
@@ -44,10 +55,9 @@ export function describeMachine(request: MachineRequest): string[] {
     ['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],
     ['-m', `${memoryMib}`, '-smp', '1'],
     ['-kernel', vmlinux, '-initrd', initrd],
-    // Without a frequency for a start, the kernel waits for ever for one under emulation.
     [
       '-append',
-      `console=ttyS0 quiet loglevel=3 panic=-1${isEmulated ? ' tsc_early_khz=2600000' : ''}`,
+      `console=ttyS0 quiet loglevel=3 panic=-1${isEmulated ? describeClock(engine) : ''}`,
     ],
     ['-serial', 'null'],
     ['-drive', `id=root,file=${root.replaceAll(',', ',,')},format=raw,if=none,readonly=on`],
@@ -60,7 +70,7 @@ export function describeMachine(request: MachineRequest): string[] {
 async function listArguments(request: MachineRequest): Promise<string[]> {
   const args = [...describeMachine(request), '-name', await nameMachine()];
   if (request.snapshot) args.push('-incoming', `fd:${SNAPSHOT_FD}`);
-  if (request.isForSnapshot)
+  if (!request.confinement)
     args.push(
       '-chardev',
       `socket,id=control,fd=${CONTROL_FD}`,
@@ -76,50 +86,66 @@ async function listArguments(request: MachineRequest): Promise<string[]> {
   return args;
 }
 
+/** Nothing of ours is in its environment, and no signal of a terminal reaches it. */
+const APART = { env: {}, cwd: '/', detached: true } as const;
+
+interface Started {
+  readonly child: ChildProcess;
+  /** Why it did not come to run at all, where the helper knows. */
+  readonly explain: () => string;
+  readonly forget: () => void;
+}
+
+async function spawnMachine(
+  request: MachineRequest,
+  snapshot: number | 'ignore',
+): Promise<Started> {
+  const argv = [request.engine.qemu, ...(await listArguments(request))];
+  const { confinement, memoryMib } = request;
+  if (!confinement) {
+    const args = ['--no-new-privs', '--pdeathsig', 'KILL', ...argv];
+    const stdio: StdioOptions = [snapshot, 'pipe', 'pipe', 'pipe'];
+    const child = spawn('/usr/bin/setpriv', args, { ...APART, stdio });
+    return { child, explain: () => '', forget: () => undefined };
+  }
+  const { file, identity, plan } = await confinement.prepare(argv, memoryMib);
+  const stdio: StdioOptions = [snapshot, 'pipe', 'pipe', plan.fd];
+  const child = spawn(file, [], { ...APART, ...identity, stdio });
+  return { child, explain: () => plan.explain(), forget: () => plan.close() };
+}
+
 /** One machine, of one sandbox, from its start to its end. */
 export class Machine {
   readonly link: GuestLink;
   /** To QEMU itself; only of a machine that a snapshot is made of. */
   readonly control: Socket | undefined;
   readonly #child: ChildProcess;
-  readonly #ended: Promise<void>;
+  readonly #ended: Promise<string>;
   #said = '';
 
-  private constructor(child: ChildProcess) {
+  private constructor(started: Started) {
+    const { child } = started;
     this.#child = child;
-    const [, , , , port, control] = child.stdio as (Socket | null)[];
-    this.link = new GuestLink(port as Socket);
+    const [, port, , control] = child.stdio as (Socket | null)[];
     this.control = control ?? undefined;
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#said = (this.#said + text).slice(0, MAX_SAID);
     });
-    this.#ended = this.#watch();
+    this.#ended = this.#watch(started);
+    this.link = new GuestLink(port as Socket, () => this.#ended);
   }
 
   static async start(request: MachineRequest): Promise<Machine> {
-    const { engine, snapshot, isForSnapshot = false } = request;
+    const { engine, snapshot } = request;
     let file: FileHandle | undefined;
     try {
       if (snapshot) file = await open(snapshot, 'r');
-      const command = confine([engine.qemu, ...(await listArguments(request))], request);
-      const child = spawn(command.file, command.args, {
-        stdio: [
-          'ignore',
-          'ignore',
-          'pipe',
-          file?.fd ?? 'ignore',
-          'pipe',
-          isForSnapshot ? 'pipe' : 'ignore',
-        ],
-        // Nothing of ours is in its environment, and no signal of a terminal reaches it.
-        env: {},
-        cwd: '/',
-        detached: true,
-      });
-      const machine = new Machine(child);
-      await once(child, 'spawn');
+      const started = await spawnMachine(request, file?.fd ?? 'ignore');
+      const machine = new Machine(started);
+      await once(started.child, 'spawn');
       return machine;
     } catch (cause) {
+      if (SandboxError.is(cause)) throw cause;
       throw new SandboxError('start_failed', `Cannot start ${engine.qemu}: ${String(cause)}`, {
         cause,
       });
@@ -132,25 +158,26 @@ export class Machine {
     return this.#child.pid ?? 0;
   }
 
-  /** What QEMU has said, for a message. */
-  get said(): string {
-    return this.#said.trim();
-  }
-
   /** Ends it at once, with everything in it. */
   async close(): Promise<void> {
     this.#child.kill('SIGKILL');
     await this.#ended;
   }
 
-  async #watch(): Promise<void> {
+  /** Resolves with why, as far as anybody has said. */
+  async #watch({ child, explain, forget }: Started): Promise<string> {
     await new Promise<void>((resolve) => {
-      this.#child.once('error', () => resolve());
-      this.#child.once('exit', () => resolve());
+      child.once('error', () => resolve());
+      child.once('exit', () => resolve());
     });
-    const also = this.said ? `: ${this.said}` : '';
-    this.link.lose(new SandboxError('engine_failed', `The machine has ended${also}`));
     this.control?.destroy();
-    this.#child.stderr?.destroy();
+    // QEMU has the other end of it, and may be a moment behind the helper.
+    if (child.stderr && !child.stderr.closed) await once(child.stderr, 'close');
+    const why = [explain(), this.#said.trim()].filter(Boolean).join(': ');
+    forget();
+    this.link.lose(
+      new SandboxError('engine_failed', `The machine has ended${why ? `: ${why}` : ''}`),
+    );
+    return why;
   }
 }

@@ -5,6 +5,7 @@ import type { Sandbox } from '../sandbox.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import type { SandboxSpec } from '../spec.ts';
 import { type AcceleratorChoice, chooseAccelerator } from './accelerator.ts';
+import { Confinement } from './confinement.ts';
 import { readHostTree } from './copy-in.ts';
 import { EgressDoor } from './egress-door.ts';
 import { type Engine, findEngine } from './engine.ts';
@@ -32,6 +33,7 @@ export interface MicrovmOptions {
 interface Known {
   readonly engine: Engine;
   readonly choice: AcceleratorChoice;
+  readonly confinement: Confinement;
   readonly snapshots: Map<number, Promise<Snapshot>>;
 }
 
@@ -71,7 +73,7 @@ class MicrovmBackend implements SandboxBackend {
     const report = await this.probe();
     requireGuarantees(spec, report);
     const limits = settleLimits(spec, report.guarantees);
-    const { engine, choice } = await this.#find();
+    const { engine, choice, confinement } = await this.#find();
     const tree = spec.workspace ? await readHostTree(spec.workspace.host) : undefined;
     const memoryMib = chooseSize({
       memoryBytes: limits.memoryBytes ?? 0,
@@ -87,6 +89,7 @@ class MicrovmBackend implements SandboxBackend {
         accelerator: choice.accelerator,
         memoryMib,
         snapshot: path,
+        confinement,
       });
       const abort = (): void => void machine.close();
       options.signal?.addEventListener('abort', abort);
@@ -112,12 +115,13 @@ class MicrovmBackend implements SandboxBackend {
   async #report(): Promise<BackendReport> {
     const known = await this.#learn();
     if (!('engine' in known)) return this.#unavailable(known);
-    const { engine, choice } = known;
+    const { engine, choice, confinement } = known;
     const { path, hello } = await this.#provide(USUAL_MIB);
     const reasons = [
       ...(choice.reason
         ? [`emulated, so code runs some fifteen times slower: ${choice.reason}`]
         : []),
+      ...confinement.gaps,
       ...(path ? [] : ['no snapshot can be kept, so every machine starts from nothing']),
     ];
     return {
@@ -147,7 +151,8 @@ class MicrovmBackend implements SandboxBackend {
     const found = await findEngine({ env: this.#env });
     if (!found.engine) return found.missing;
     const choice = await chooseAccelerator(found.engine);
-    return { engine: found.engine, choice, snapshots: new Map() };
+    const confinement = await Confinement.find(found.engine, choice.accelerator === 'kvm');
+    return { engine: found.engine, choice, confinement, snapshots: new Map() };
   }
 
   async #find(): Promise<Known> {

@@ -97,7 +97,7 @@ async function makeSnapshot(request: SnapshotRequest, directory: string): Promis
   const partial = join(directory, `${name}.${randomUUID()}`);
   // Made here, so that it is nobody else's whatever the umask is.
   await (await open(partial, 'wx', 0o644)).close();
-  const machine = await Machine.start({ ...request, isForSnapshot: true });
+  const machine = await Machine.start({ ...request, confinement: undefined });
   try {
     const hello = await awaitHello(machine);
     await writeDown(machine, partial);
@@ -137,7 +137,7 @@ export async function provideSnapshot(request: SnapshotRequest): Promise<Snapsho
   }
   for (const directory of directories)
     if (await canMake(directory)) return await makeSnapshot(request, directory);
-  const machine = await Machine.start(request);
+  const machine = await Machine.start({ ...request, confinement: undefined });
   try {
     return { hello: await awaitHello(machine) };
   } finally {
