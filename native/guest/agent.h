@@ -90,10 +90,19 @@ void send_frame(uint32_t type, uint32_t id, const void *head, size_t head_size, 
 void send_done(uint32_t id, int error, const void *data, size_t size);
 void send_number(uint32_t type, uint32_t id, uint32_t number);
 
-/* start.c, warm.c */
+/* start.c */
 void start_guest(void);
 void enter_root(void);
+
+/* warm.c: an interpreter that has been started and waits */
+struct warm_program {
+  pid_t pid;
+  int in, out, err, control;
+};
 void warm_up(void);
+bool warm_take(char *const argv[], char *const env[], const char *cwd, struct warm_program *taken);
+void warm_become(const struct warm_program *process, char *const argv[], char *const env[], const char *cwd);
+void warm_dismiss(void);
 
 /* setup.c */
 int set_up(struct reader *payload, struct box *box);
@@ -114,6 +123,7 @@ struct start {
   char **argv, **env;
   const char *cwd;
   int in, out, err, group, report;
+  int control; /* becomes descriptor 3; -1 for none */
   uint64_t open_files;
 };
 _Noreturn void become_program(const struct start *start);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,12 +88,21 @@ static void settle_disk(const struct box *box) {
   resize_box(bytes, inodes);
 }
 
-static int start_program(struct call *call, char **argv, char **env, const char *cwd) {
+/* The ends of its pipes that are ours. */
+static void take_pipes(struct call *call, int in, int out, int err) {
+  call->in = in;
+  call->outputs[0] = (struct output){.fd = out, .type = ANS_STDOUT};
+  call->outputs[1] = (struct output){.fd = err, .type = ANS_STDERR};
+  fcntl(in, F_SETFL, O_NONBLOCK);
+  fcntl(out, F_SETFL, O_NONBLOCK);
+  fcntl(err, F_SETFL, O_NONBLOCK);
+}
+
+static int start_new(struct call *call, char **argv, char **env, const char *cwd) {
   int in[2], out[2], err[2], report[2];
-  if (group_make(call->group, &call->limits)) return errno;
   if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC) || pipe2(report, O_CLOEXEC)) die("pipes");
   int group = group_entry(call->group);
-  struct start start = {.argv = argv, .env = env, .cwd = cwd, .in = in[0], .out = out[1], .err = err[1], .group = group, .report = report[1], .open_files = call->limits.open_files};
+  struct start start = {.argv = argv, .env = env, .cwd = cwd, .in = in[0], .out = out[1], .err = err[1], .group = group, .report = report[1], .control = -1, .open_files = call->limits.open_files};
   call->pid = group < 0 ? -1 : fork();
   int error = errno;
   if (call->pid == 0) become_program(&start);
@@ -101,15 +111,33 @@ static int start_program(struct call *call, char **argv, char **env, const char 
   close(err[1]);
   close(report[1]);
   if (group >= 0) close(group);
-  call->in = in[1];
-  call->outputs[0] = (struct output){.fd = out[0], .type = ANS_STDOUT};
-  call->outputs[1] = (struct output){.fd = err[0], .type = ANS_STDERR};
+  take_pipes(call, in[1], out[0], err[0]);
   call->report = report[0];
-  fcntl(call->in, F_SETFL, O_NONBLOCK);
-  fcntl(out[0], F_SETFL, O_NONBLOCK);
-  fcntl(err[0], F_SETFL, O_NONBLOCK);
   fcntl(report[0], F_SETFL, O_NONBLOCK);
   return call->pid < 0 ? error : 0;
+}
+
+/* Gives an interpreter that waits the limits of the call, and then the program. */
+static int start_warm(struct call *call, const struct warm_program *process, char **argv, char **env, const char *cwd) {
+  struct rlimit files = {call->limits.open_files, call->limits.open_files};
+  int group = group_entry(call->group);
+  call->pid = process->pid;
+  take_pipes(call, process->in, process->out, process->err);
+  int error = group < 0 || dprintf(group, "%d", process->pid) < 0 ? errno : 0;
+  if (group >= 0) close(group);
+  if (!error && files.rlim_cur && prlimit(process->pid, RLIMIT_NOFILE, &files, NULL)) error = errno;
+  /* One that has died meanwhile is reaped as the call's, which then has ended by a signal. */
+  if (error && error != ESRCH) return error;
+  warm_become(process, argv, env, cwd);
+  return 0;
+}
+
+static int start_program(struct call *call, char **argv, char **env, const char *cwd) {
+  struct warm_program process;
+  if (group_make(call->group, &call->limits)) return errno;
+  bool is_warm = warm_take(argv, env, cwd, &process);
+  warm_dismiss();
+  return is_warm ? start_warm(call, &process, argv, env, cwd) : start_new(call, argv, env, cwd);
 }
 
 static void forget(struct call *call) {

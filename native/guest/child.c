@@ -42,6 +42,7 @@ _Noreturn void become_program(const struct start *start) {
   struct rlimit files = {start->open_files, start->open_files}, no_core = {0, 0};
   if (setsid() < 0 || write(start->group, "0", 1) != 1) give_up(start->report, 1);
   if (dup2(start->in, 0) < 0 || dup2(start->out, 1) < 0 || dup2(start->err, 2) < 0) give_up(start->report, 1);
+  if (start->control >= 0 && dup2(start->control, 3) < 0) give_up(start->report, 1);
   if (setrlimit(RLIMIT_CORE, &no_core)) give_up(start->report, 1);
   reset_signals();
   umask(022);

@@ -67,7 +67,7 @@ version=$(apt-cache "${apt[@]}" policy "$kernel" | sed -n 's/^ *Candidate: //p')
 digest() { sha256sum "$@" | sed 's/ .*//'; }
 made_of=$({
   echo "$kernel $version"
-  digest "$work/agent" "$rootfs" scripts/engines/microvm.sh
+  digest "$work/agent" native/guest/warm.py "$rootfs" scripts/engines/microvm.sh
   # To a thousandth: it is measured anew each time, and another machine has another.
   echo $(((tsc_khz + 500) / 1000))
 } | digest)
@@ -129,6 +129,8 @@ echo 'microvm: root'
 mkdir "$work/root"
 tar -C "$work/root" -xf "$rootfs" --no-same-owner --exclude='./dev/*'
 mkdir -p "$work/root"/{dev,proc,sys,run,tmp,home,workspace}
+mkdir -p "$work/root/usr/lib/assay"
+install -m 644 native/guest/warm.py "$work/root/usr/lib/assay/"
 grep -q '^[^:]*:[^:]*:1000:' "$work/root/etc/passwd" || echo 'sandbox:x:1000:1000:sandbox:/home:/bin/bash' >>"$work/root/etc/passwd"
 grep -q '^[^:]*:[^:]*:1000:' "$work/root/etc/group" || echo 'sandbox:x:1000:' >>"$work/root/etc/group"
 grep -q 'localhost' "$work/root/etc/hosts" 2>/dev/null || echo '127.0.0.1 localhost sandbox' >>"$work/root/etc/hosts"
