@@ -62,24 +62,20 @@ describe.skipIf(!report.isAvailable)('a guest of the backend microvm', () => {
     for (const sandbox of open) await sandbox[Symbol.asyncDispose]();
   });
 
-  it(
-    'runs a program the same whether Python was waiting for it or not',
-    SLOW,
-    async () => {
-      const options = { stdin: 'input' };
-      const [warm, cold] = await Promise.all([make(), make()]);
-      const seen = await run(warm, PROGRAM, options);
-      const expected = await run(cold, PROGRAM, { ...options, ...COLD });
-      expect(seen.out).toContain('/usr/lib/assay/warm.py');
+  it('runs a program the same whether Python was waiting for it or not', SLOW, async () => {
+    const options = { stdin: 'input' };
+    const [warm, cold] = await Promise.all([make(), make()]);
+    const seen = await run(warm, PROGRAM, options);
+    const expected = await run(cold, PROGRAM, { ...options, ...COLD });
+    expect(seen.out).toContain('/usr/lib/assay/warm.py');
     expect(expected.out).not.toContain('/usr/lib/assay/warm.py');
     const plain = (out: string): string =>
       out.slice(out.indexOf('\n')).replace(/no_user_site=\d/, '');
-      expect(plain(seen.out)).toBe(plain(expected.out));
-      expect(seen.err).toBe(expected.err);
-      expect(seen.err).toContain('File "/workspace/program.py", line 11, in <module>');
-      expect(seen.outcome).toEqual({ kind: 'exited', exitCode: 1 });
-    },
-  );
+    expect(plain(seen.out)).toBe(plain(expected.out));
+    expect(seen.err).toBe(expected.err);
+    expect(seen.err).toContain('File "/workspace/program.py", line 11, in <module>');
+    expect(seen.outcome).toEqual({ kind: 'exited', exitCode: 1 });
+  });
 
   it(
     'draws its own random numbers and knows the time, though all start from one snapshot',
