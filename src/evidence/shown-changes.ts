@@ -32,7 +32,7 @@ export function showChanges(
       created: all(changes.created),
       modified: all(changes.modified),
       removed: all(changes.removed),
-      attributes: all(changes.attributes),
+      attributes: all(changes.attributes.filter((path) => !normalised.isFreshened(path))),
     },
     isShown: (path) => {
       const form = formOf(path);

@@ -18,6 +18,7 @@ export interface FileLineContext {
   /** Whether a directory has one of the places of the run below it. */
   isAbovePlace(path: string): boolean;
   isGitRead(path: string, image: string): boolean;
+  isFreshened(path: string): boolean;
   findWalk(path: string, outcome: string): string | undefined;
   addSystemRead(line: CanonicalLine): void;
 }
@@ -90,6 +91,7 @@ function isChance(event: FileEvent, line: CanonicalLine, context: FileLineContex
     return true;
   }
   if (op === 'read' && outcome === 'ok' && context.isGitRead(event.path, line.program)) return true;
+  if (op === 'utimes' && context.isFreshened(event.path)) return true;
   if (op === 'mkdir' && outcome === 'EEXIST' && context.isAbovePlace(event.path)) return true;
   if (!context.isMade(event.path, line.path)) return false;
   if (outcome === 'ENOENT') return true;

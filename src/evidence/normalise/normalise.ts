@@ -10,7 +10,7 @@ import { cleanEvent, makePathCleaner } from './clean-paths.ts';
 import { makeFileLine } from './file-lines.ts';
 import { makeFolds } from './folds.ts';
 import type { FoldedNames, Folds } from './folds.ts';
-import { makeGitReadTest } from './git-trees.ts';
+import { makeFreshenedTest, makeGitReadTest } from './git-trees.ts';
 import { makeMakerTest } from './makers.ts';
 import { MASK } from './masks.ts';
 import { makeNames } from './names.ts';
@@ -35,6 +35,8 @@ export interface Normalised {
   /** What was read in system directories, of which the lines hold the directory only. */
   readonly systemReads: readonly CanonicalLine[];
   readonly degradations: readonly Degradation[];
+  /** Whether a file has new times only since git came by it. */
+  readonly isFreshened: (path: string) => boolean;
   /** What the rules have folded, so that it stays visible beside the id. */
   readonly folded: readonly FoldedNames[];
 }
@@ -53,7 +55,8 @@ export function normalise(raw: RunRecord): Normalised {
   const names = makeNames(record, births, places);
   for (const [path, rules] of names.masked)
     for (const rule of rules) folds.note(names.pathOf(path), path, rule);
-  const { lines, systemReads } = makeLines(record, { places, births, names, folds });
+  const isFreshened = makeFreshenedTest(record);
+  const { lines, systemReads } = makeLines(record, { places, births, names, folds, isFreshened });
   return {
     pathOf: (path) => names.pathOf(clean(path)),
     textOf: places.replaceInText,
@@ -61,6 +64,7 @@ export function normalise(raw: RunRecord): Normalised {
     lines: sortLines(lines),
     systemReads: sortLines(systemReads),
     degradations: listDegradations(record, places),
+    isFreshened,
     folded: folds.list(),
   };
 }
@@ -70,11 +74,12 @@ interface Parts {
   readonly births: Births;
   readonly names: Names;
   readonly folds: Folds;
+  readonly isFreshened: Normalised['isFreshened'];
 }
 
 function makeLines(
   record: RunRecord,
-  { places, births, names, folds }: Parts,
+  { places, births, names, folds, isFreshened }: Parts,
 ): { lines: CanonicalLine[]; systemReads: CanonicalLine[] } {
   const lines: CanonicalLine[] = [];
   const systemReads: CanonicalLine[] = [];
@@ -91,6 +96,7 @@ function makeLines(
     isMade: makeMadeTest(births, names),
     isAbovePlace: (path: string) => places.isAbove(path),
     isGitRead: makeGitReadTest(record, imageOf),
+    isFreshened,
     isMaker: makeMakerTest(record, imageOf),
     findMain: makeMainFinder(record),
     findInHome: (path: string) => {

@@ -172,6 +172,14 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
     hides: 'which files git compared again, which depends on file times',
   },
   {
+    name: 'git-objects',
+    appliesTo:
+      'times of objects and packs of a git repository that git sets, and nothing else does',
+    does: 'left out',
+    hides:
+      'which objects git found there when it was about to write them, which depends on file times',
+  },
+  {
     name: 'locks',
     appliesTo: 'files made in the run that end in .lock or .lck, and sockets made in the run',
     does: 'their removal is left out',

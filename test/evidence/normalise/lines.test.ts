@@ -211,6 +211,21 @@ describe('git', () => {
     expect(linesOf([...base, byOther], { programs })).toHaveLength(2);
   });
 
+  it('may set the times of objects that are there already, or not', () => {
+    const programs = [program(1, '/usr/bin/git'), program(2, '/usr/bin/touch')];
+    const object = `${CWD}/.git/objects/e6/9de29bb2d1d6434b8b29ae775ad8c2e48c5391`;
+    const pack = `${CWD}/.git/objects/pack/pack-${'0a'.repeat(20)}.pack`;
+    const base = [file('read', `${CWD}/.git/HEAD`)];
+    const freshened = [...base, file('utimes', object), file('utimes', pack)];
+    expect(linesOf(freshened, { programs })).toEqual(linesOf(base, { programs }));
+    for (const event of [
+      file('utimes', object, { program: 2 }),
+      file('chmod', object, { target: '0600' }),
+      file('utimes', `${CWD}/.git/objects/e6/notes`),
+    ])
+      expect(linesOf([...base, event], { programs }), event.op).toHaveLength(2);
+  });
+
   it('has the same form for a directory that is not there as for one that is', () => {
     const path = `${CWD}/origin.git/objects/ab`;
     const events = [
