@@ -102,11 +102,14 @@ struct plan {
 };
 
 /* plan.c */
+#define PLAN_END 16 /* the kind of its last record */
 void plan_read(struct plan *plan, int fd);
 
 /* report.c: lines of JSON appended to the plan's file, read by assay after the run */
 void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_json_string(char *out, size_t cap, const char *bytes, size_t len);
+extern void (*failure_hook)(const char *line); /* told instead, where there is no report yet */
+extern bool is_report_in_memory;               /* no disk can be full, and nothing is kept free in advance */
 _Noreturn void die(const char *step, const char *what);
 _Noreturn void die_errno(const char *step, const char *what);
 void hold_reports(bool is_held);
@@ -142,6 +145,7 @@ int landlock_abi(void);
 void open_doors(const struct plan *plan);
 int probe_doors(void);
 int hand_door(const char *name, int type, int sock);
+extern uint32_t door_call; /* which of those that share the channel; 0 for the only one */
 
 /* lazy.c */
 struct sockaddr;

@@ -36,6 +36,8 @@ union door_address {
   struct sockaddr_in6 in6;
 };
 
+uint32_t door_call;
+
 static _Noreturn void fail(const char *what, int error) {
   errno = error;
   die_errno("doors", what);
@@ -270,8 +272,8 @@ static int open_door(const struct door *door) {
 /* As node's own processes hand over a socket; one that it gets so is served like one that it opened. */
 int hand_door(const char *name, int type, int sock) {
   char text[128], control[CMSG_SPACE(sizeof(int))] = {0};
-  int len = snprintf(text, sizeof text, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"%s\",\"msg\":{\"door\":\"%s\"}}\n",
-                     type == SOCK_STREAM ? "net.Native" : "dgram.Native", name);
+  int len = snprintf(text, sizeof text, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"%s\",\"msg\":{\"door\":\"%s\",\"call\":%u}}\n",
+                     type == SOCK_STREAM ? "net.Native" : "dgram.Native", name, door_call);
   struct iovec io = {text, (size_t)len};
   struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   struct cmsghdr *header = CMSG_FIRSTHDR(&message);

@@ -1,7 +1,7 @@
 /* The supervisor: outside the boundary, between assay and the keeper. It passes signals on, keeps the clock and the
    soft limits, gives the terminal back, and reports how the run ended. */
 #define _GNU_SOURCE
-#include "assay.h"
+#include "serve.h"
 #include "uapi.h"
 
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -213,7 +214,8 @@ static void hear_signals(struct supervisor *s) {
   struct signalfd_siginfo info;
   while (read(s->signals, &info, sizeof info) == sizeof info) {
     int sig = (int)info.ssi_signo;
-    if (sig == PARENT_DIED) kill_everything(s);
+    if (sig == PARENT_DIED || sig == END_ALL) kill_everything(s);
+    else if (sig == PASS_ON) command_keeper(s, ORDER_SIGNAL, info.ssi_int);
     else if (sig == SIGCONT && s->is_stopped) s->is_stopped = false, command_keeper(s, ORDER_SIGNAL, SIGCONT);
     else if (sig == SIGINT || sig == SIGQUIT ? info.ssi_code <= 0 : sig == SIGTERM || sig == SIGHUP || sig == SIGUSR1 || sig == SIGUSR2)
       command_keeper(s, ORDER_SIGNAL, sig);
@@ -266,12 +268,22 @@ static void supervise(struct supervisor *s) {
   }
 }
 
+/* Of everything that ran: the keeper has waited for all below it. */
+static void report_usage(void) {
+  struct rusage used;
+  if (getrusage(RUSAGE_CHILDREN, &used)) return;
+  unsigned long long ms = (unsigned long long)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
+                          (unsigned long long)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
+  report_line("{\"usage\":{\"cpuMs\":%llu,\"maxRssKb\":%ld}}", ms, used.ru_maxrss);
+}
+
 /* The code to end with. */
 static int reap_keeper(struct supervisor *s) {
   int keeper_status;
   waitpid(s->keeper, &keeper_status, 0);
   end_children(); /* of a keeper that was killed: nothing runs unseen */
   stream_flush(); /* what a keeper that was killed had not written yet */
+  if (is_report_in_memory) report_usage();
   if (s->is_reported) return s->code;
   if (WIFEXITED(keeper_status) && WEXITSTATUS(keeper_status) == 125) return 125;
   if (!s->is_timed_out && !s->limit) die("keeper", "ended before the program did");
@@ -282,11 +294,11 @@ static int reap_keeper(struct supervisor *s) {
 /* Room for the report, whatever the program does to the disk. Not every file system can promise that. */
 static void reserve_report(void) {
   struct stat st;
-  if (!fstat(PLAN_FD, &st)) fallocate(PLAN_FD, FALLOC_FL_KEEP_SIZE, st.st_size, REPORT_CAP * 2);
+  if (!is_report_in_memory && !fstat(PLAN_FD, &st)) fallocate(PLAN_FD, FALLOC_FL_KEEP_SIZE, st.st_size, REPORT_CAP * 2);
 }
 
-/* `guess` has namespaces where the plan comes later. */
-static int run(struct owner guess) {
+/* `guess` has namespaces where the plan comes later. The plan says who started this, unless a holder does. */
+static int run(struct owner guess, pid_t holder) {
   struct supervisor s = {.started_ms = now_ms(), .sampled_ms = now_ms(), .is_late = guess.namespaces != 0};
   note_early_signals();
   syscall(SYS_close_range, (unsigned)DOORS_FD + 1, ~0u, 0u);
@@ -300,6 +312,7 @@ static int run(struct owner guess) {
   /* Held to the end: node takes the end of a channel for the end of what is in it. */
   else if (fcntl(DOORS_FD, F_SETFD, FD_CLOEXEC)) die_errno("doors", "channel");
   reserve_report();
+  if (holder) s.plan.parent_pid = (uint32_t)holder;
   if ((uint32_t)getppid() != s.plan.parent_pid) die("supervisor", "assay is gone");
   uint32_t abi = (uint32_t)landlock_abi();
   if (abi < s.plan.landlock_abi || (abi > s.plan.landlock_abi && s.plan.flags & PLAN_EXACT_ABI)) {
@@ -317,14 +330,17 @@ static int run(struct owner guess) {
   return code;
 }
 
+int run_plan(pid_t holder) { return run((struct owner){0}, holder); }
+
 int main(int argc, char **argv) {
   if (argc == 2 && !strcmp(argv[1], "probe")) return run_probe();
+  if (argc == 2 && !strcmp(argv[1], "serve")) return run_serve();
   if (argc == 3 && !strcmp(argv[1], "remove")) return run_remove(argv[2]);
   if (argc == 4 && !strcmp(argv[1], "match")) return match_pattern(argv[2], argv[3]) ? 0 : 1;
-  if (argc == 3 && !strcmp(argv[1], "wait")) return run((struct owner){(uint32_t)atoi(argv[2]), getuid(), getgid()});
+  if (argc == 3 && !strcmp(argv[1], "wait")) return run((struct owner){(uint32_t)atoi(argv[2]), getuid(), getgid()}, 0);
   if (argc != 1) {
     fputs("assay-helper is started by assay and reads its plan from descriptor 3\n", stderr);
     return 2;
   }
-  return run((struct owner){0});
+  return run((struct owner){0}, 0);
 }

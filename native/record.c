@@ -55,6 +55,7 @@ void stream_open(void) {
 /* Some room is always held in advance, so that a program that fills the disk does not hide what it does next. When that
    is used up, the last of it is left for how the run ended and for how much could not be written. */
 static bool has_room(size_t len) {
+  if (is_report_in_memory) return true;
   off_t end = lseek(PLAN_FD, 0, SEEK_END);
   if (end < 0 || end + (off_t)len + RESERVE / 2 < reserved) return true;
   for (off_t size = RESERVE; size > LAST_WORDS; size /= 4)

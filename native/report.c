@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+void (*failure_hook)(const char *line);
+bool is_report_in_memory;
+
 /* One write per line: the file is in append mode, so lines of two processes never mix. */
 void report_line(const char *format, ...) {
   char line[PATH_CAP * 7];
@@ -44,7 +47,11 @@ static _Noreturn void fail(const char *step, const char *what, int error) {
   char quoted[1024];
   if (are_held) _exit(125);
   report_json_string(quoted, sizeof quoted, what, strlen(what));
-  report_line("{\"failed\":\"%s\",\"what\":\"%s\",\"errno\":%d}", step, quoted, error);
+  if (failure_hook) {
+    char line[1200];
+    snprintf(line, sizeof line, "{\"failed\":\"%s\",\"what\":\"%s\",\"errno\":%d}\n", step, quoted, error);
+    failure_hook(line);
+  } else report_line("{\"failed\":\"%s\",\"what\":\"%s\",\"errno\":%d}", step, quoted, error);
   _exit(125);
 }
 

@@ -1,0 +1,418 @@
+/* The holder of one sandbox: its mount namespace has the files that outlive a call, and it forks a supervisor for each
+   call. It hands on bytes between the pipes of the programs and the one connection to assay, whose end is its own. */
+#define _GNU_SOURCE
+#include "serve.h"
+#include "uapi.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WORKSPACE "/workspace"
+#define TEMPORARY "/tmp"
+#define MAX_CALLS 64
+#define MAX_FRAME (80u << 20)
+#define CHUNK (1u << 16)
+#define MAX_PENDING (1u << 20) /* what assay has not taken: beyond that, programs wait */
+
+struct call {
+  uint32_t id;
+  pid_t supervisor;
+  int in, out, err, report;
+  char *input; /* what the program has not taken yet */
+  size_t input_len, input_at, input_cap;
+  bool is_input_over, is_ended;
+  int status;
+};
+
+struct holder {
+  int connection, opener, doors, children;
+  char *boundary;
+  size_t boundary_len;
+  struct call *calls[MAX_CALLS];
+  char *incoming, *outgoing;
+  size_t incoming_len, incoming_cap, outgoing_len, outgoing_at, outgoing_cap;
+};
+
+static struct holder *self; /* for the failure of a set-up, which is told from anywhere */
+
+static void make_room(char **bytes, size_t *cap, size_t wanted) {
+  if (wanted <= *cap) return;
+  size_t next = *cap ? *cap : CHUNK;
+  while (next < wanted) next *= 2;
+  char *grown = realloc(*bytes, next);
+  if (!grown) _exit(125);
+  *bytes = grown;
+  *cap = next;
+}
+
+/* ---- saying ---- */
+
+static void flush(struct holder *h) {
+  while (h->outgoing_at < h->outgoing_len) {
+    ssize_t sent = send(h->connection, h->outgoing + h->outgoing_at, h->outgoing_len - h->outgoing_at, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return; /* full, or gone: the next poll says which */
+    h->outgoing_at += (size_t)sent;
+  }
+  h->outgoing_at = h->outgoing_len = 0;
+}
+
+static void say(struct holder *h, char kind, uint32_t call, const void *bytes, size_t len) {
+  struct frame head = {.kind = (uint8_t)kind, .call = call, .len = (uint32_t)len};
+  if (h->outgoing_at) {
+    memmove(h->outgoing, h->outgoing + h->outgoing_at, h->outgoing_len - h->outgoing_at);
+    h->outgoing_len -= h->outgoing_at;
+    h->outgoing_at = 0;
+  }
+  make_room(&h->outgoing, &h->outgoing_cap, h->outgoing_len + sizeof head + len);
+  memcpy(h->outgoing + h->outgoing_len, &head, sizeof head);
+  if (len) memcpy(h->outgoing + h->outgoing_len + sizeof head, bytes, len);
+  h->outgoing_len += sizeof head + len;
+}
+
+static bool is_behind(const struct holder *h) { return h->outgoing_len - h->outgoing_at > MAX_PENDING; }
+
+static void tell_failure(const char *line) {
+  int flags = fcntl(self->connection, F_GETFL);
+  fcntl(self->connection, F_SETFL, flags & ~O_NONBLOCK);
+  say(self, SAY_FAILED, 0, line, strlen(line));
+  flush(self);
+}
+
+/* ---- the files ---- */
+
+static void mount_own(const char *path, uint64_t bytes, uint64_t inodes) {
+  char options[128];
+  snprintf(options, sizeof options, "size=%llu,nr_inodes=%llu,mode=0700", (unsigned long long)bytes, (unsigned long long)inodes);
+  if (mount("assay", path, "tmpfs", MS_NOSUID | MS_NODEV, options)) die_errno("mount", path);
+}
+
+static void mount_host(struct holder *h, const struct setup *setup) {
+  struct mount_attr_abi attr = {.attr_set = MOUNT_ATTR_NOSUID_ | MOUNT_ATTR_NODEV_};
+  if (setup->workspace == WORKSPACE_READ_ONLY) attr.attr_set |= MOUNT_ATTR_RDONLY_;
+  int fd = ask_for_mount(h->opener, setup->host);
+  if (fd < 0 || syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE_, &attr, sizeof attr) ||
+      syscall(SYS_move_mount, fd, "", AT_FDCWD, WORKSPACE, MOVE_MOUNT_F_EMPTY_PATH_))
+    die_errno("workspace", setup->host);
+  close(fd);
+}
+
+static void set_up(struct holder *h, const char *bytes, size_t len) {
+  const struct setup *setup = (const void *)bytes;
+  pid_t pid = getpid();
+  if (len < sizeof *setup + 1 || bytes[len - 1]) die("plan", "set-up is too short");
+  mount_own(TEMPORARY, setup->tmp_bytes, setup->tmp_inodes);
+  if (setup->workspace == WORKSPACE_OWN) mount_own(WORKSPACE, setup->work_bytes, setup->work_inodes);
+  else mount_host(h, setup);
+  if (setup->has_terminals &&
+      mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"))
+    die_errno("mount", "/dev/pts");
+  say(h, SAY_READY, 0, &pid, sizeof pid);
+}
+
+/* ---- calls ---- */
+
+static void close_end(int *fd) {
+  if (*fd >= 0) close(*fd);
+  *fd = -1;
+}
+
+static struct call *find_call(struct holder *h, uint32_t id) {
+  for (size_t i = 0; i < MAX_CALLS; i++)
+    if (h->calls[i] && h->calls[i]->id == id) return h->calls[i];
+  return NULL;
+}
+
+static _Noreturn void become_supervisor(struct holder *h, const int ends[4], uint32_t id, pid_t parent) {
+  sigset_t none;
+  failure_hook = NULL;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  signal(SIGPIPE, SIG_DFL);
+  /* Out of the way of the numbers that they get. */
+  int moved[4], doors = h->doors >= 0 ? fcntl(h->doors, F_DUPFD, 16) : -1;
+  for (int i = 0; i < 4; i++) moved[i] = fcntl(ends[i], F_DUPFD, 16);
+  for (int i = 0; i < 4; i++) dup2(moved[i], i);
+  if (doors >= 0) dup2(doors, DOORS_FD);
+  else close(DOORS_FD);
+  door_call = id;
+  is_report_in_memory = true;
+  setsid();
+  int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); /* before the holder, which tells how it ended */
+  if (fd >= 0 && write(fd, "500", 3) < 0) { /* then the kernel chooses by size alone */
+  }
+  if (fd >= 0) close(fd);
+  _exit(run_plan(parent));
+}
+
+static bool write_plan(const struct holder *h, int fd, const char *bytes, size_t len) {
+  return write(fd, h->boundary, h->boundary_len) == (ssize_t)h->boundary_len && write(fd, bytes, len) == (ssize_t)len;
+}
+
+static void start_call(struct holder *h, uint32_t id, const char *bytes, size_t len) {
+  struct call **slot = NULL;
+  int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
+  for (size_t i = 0; i < MAX_CALLS && !slot; i++)
+    if (!h->calls[i]) slot = &h->calls[i];
+  struct call *call = slot ? calloc(1, sizeof *call) : NULL;
+  int report = memfd_create("assay", MFD_CLOEXEC);
+  pid_t parent = getpid();
+  bool is_ready = call && report >= 0 && write_plan(h, report, bytes, len) && !pipe2(in, O_CLOEXEC) && !pipe2(out, O_CLOEXEC) && !pipe2(err, O_CLOEXEC);
+  pid_t pid = is_ready ? fork() : -1;
+  if (!pid) become_supervisor(h, (const int[]){in[0], out[1], err[1], report}, id, parent);
+  close_end(&in[0]);
+  close_end(&out[1]);
+  close_end(&err[1]);
+  if (pid < 0) {
+    int problem = errno;
+    close_end(&in[1]);
+    close_end(&out[0]);
+    close_end(&err[0]);
+    close_end(&report);
+    free(call);
+    char line[128];
+    int n = snprintf(line, sizeof line, "{\"failed\":\"holder\",\"what\":\"start\",\"errno\":%d}\n", problem);
+    say(h, SAY_REPORT, id, line, (size_t)n);
+    say(h, SAY_DONE, id, NULL, 0);
+    return;
+  }
+  *call = (struct call){.id = id, .supervisor = pid, .in = in[1], .out = out[0], .err = err[0], .report = report};
+  fcntl(call->in, F_SETFL, O_NONBLOCK);
+  fcntl(call->out, F_SETFL, O_NONBLOCK);
+  fcntl(call->err, F_SETFL, O_NONBLOCK);
+  *slot = call;
+}
+
+/* The supervisor and all below it have ended, and what they wrote last has been handed on. */
+static void end_call(struct holder *h, struct call **slot) {
+  struct call *call = *slot;
+  char bytes[CHUNK];
+  off_t at = 0;
+  struct stat st;
+  if (!fstat(call->report, &st)) at = (off_t)lseek(call->report, 0, SEEK_SET);
+  /* The plan stands before the report. */
+  uint32_t kind, size;
+  for (at = 8; pread(call->report, &kind, 4, at) == 4 && pread(call->report, &size, 4, at + 4) == 4;) {
+    at += 8 + (off_t)size;
+    if (kind == PLAN_END) break;
+  }
+  for (ssize_t got; (got = pread(call->report, bytes, sizeof bytes, at)) > 0; at += got) say(h, SAY_REPORT, call->id, bytes, (size_t)got);
+  struct statvfs work, tmp;
+  uint64_t free_now[5] = {0, ~0ull, ~0ull, ~0ull, ~0ull};
+  free_now[0] = (uint64_t)(unsigned)call->status;
+  if (!statvfs(WORKSPACE, &work)) free_now[1] = (uint64_t)work.f_bfree, free_now[2] = (uint64_t)work.f_ffree;
+  if (!statvfs(TEMPORARY, &tmp)) free_now[3] = (uint64_t)tmp.f_bfree, free_now[4] = (uint64_t)tmp.f_ffree;
+  say(h, SAY_DONE, call->id, free_now, sizeof free_now);
+  close_end(&call->in);
+  close_end(&call->report);
+  free(call->input);
+  free(call);
+  *slot = NULL;
+}
+
+/* Returns whether there may be more. */
+static bool hand_on(struct holder *h, struct call *call, int *fd, char kind) {
+  char bytes[CHUNK];
+  ssize_t got = read(*fd, bytes, sizeof bytes);
+  if (got > 0) {
+    say(h, kind, call->id, bytes, (size_t)got);
+    return true;
+  }
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  close_end(fd);
+  return false;
+}
+
+static void feed(struct holder *h, struct call *call) {
+  if (call->in < 0) return;
+  while (call->input_at < call->input_len) {
+    ssize_t sent = write(call->in, call->input + call->input_at, call->input_len - call->input_at);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) return;
+    if (sent < 0) { /* nobody reads it any more: what comes is taken and dropped */
+      uint32_t rest = (uint32_t)(call->input_len - call->input_at);
+      say(h, SAY_TAKEN, call->id, &rest, sizeof rest);
+      call->input_at = call->input_len = 0;
+      close_end(&call->in);
+      return;
+    }
+    uint32_t taken = (uint32_t)sent;
+    call->input_at += taken;
+    say(h, SAY_TAKEN, call->id, &taken, sizeof taken);
+  }
+  call->input_at = call->input_len = 0;
+  if (call->is_input_over) close_end(&call->in);
+}
+
+static void add_input(struct holder *h, struct call *call, const char *bytes, size_t len) {
+  if (call->in < 0) {
+    uint32_t taken = (uint32_t)len;
+    say(h, SAY_TAKEN, call->id, &taken, sizeof taken);
+    return;
+  }
+  make_room(&call->input, &call->input_cap, call->input_len + len);
+  memcpy(call->input + call->input_len, bytes, len);
+  call->input_len += len;
+  feed(h, call);
+}
+
+static void answer_file(struct holder *h, uint32_t id, const char *bytes, size_t len) {
+  struct answer answer = perform_file(bytes, len);
+  size_t total = sizeof answer.error + answer.len;
+  char *reply = malloc(total);
+  if (!reply) _exit(125);
+  memcpy(reply, &answer.error, sizeof answer.error);
+  if (answer.len) memcpy(reply + sizeof answer.error, answer.bytes, answer.len);
+  say(h, SAY_FILE, id, reply, total);
+  free(reply);
+  free(answer.bytes);
+}
+
+static void obey(struct holder *h, const struct frame *head, const char *bytes) {
+  struct call *call = find_call(h, head->call);
+  switch (head->kind) {
+    case TO_SETUP: set_up(h, bytes, head->len); break;
+    case TO_BOUNDARY:
+      free(h->boundary);
+      h->boundary = malloc(head->len);
+      if (!h->boundary) _exit(125);
+      memcpy(h->boundary, bytes, head->len);
+      h->boundary_len = head->len;
+      break;
+    case TO_RUN: start_call(h, head->call, bytes, head->len); break;
+    case TO_STDIN:
+      if (call) add_input(h, call, bytes, head->len);
+      break;
+    case TO_STDIN_END:
+      if (call) call->is_input_over = true, feed(h, call);
+      break;
+    case TO_SIGNAL: /* the supervisor passes it on */
+      if (call && !call->is_ended && head->len == 4) {
+        union sigval value;
+        memcpy(&value.sival_int, bytes, 4);
+        sigqueue(call->supervisor, PASS_ON, value);
+      }
+      break;
+    case TO_KILL:
+      if (call && !call->is_ended) kill(call->supervisor, END_ALL);
+      break;
+    case TO_FILE: answer_file(h, head->call, bytes, head->len); break;
+    default: _exit(125);
+  }
+}
+
+/* ---- the holder's own life ---- */
+
+static _Noreturn void leave(void) {
+  end_children();
+  _exit(0);
+}
+
+static void hear(struct holder *h) {
+  make_room(&h->incoming, &h->incoming_cap, h->incoming_len + CHUNK);
+  ssize_t got = recv(h->connection, h->incoming + h->incoming_len, h->incoming_cap - h->incoming_len, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got <= 0) leave();
+  h->incoming_len += (size_t)got;
+  size_t at = 0;
+  struct frame head;
+  while (h->incoming_len - at >= sizeof head) {
+    memcpy(&head, h->incoming + at, sizeof head);
+    if (head.len > MAX_FRAME) leave();
+    if (h->incoming_len - at < sizeof head + head.len) {
+      make_room(&h->incoming, &h->incoming_cap, sizeof head + head.len + CHUNK + at);
+      break;
+    }
+    obey(h, &head, h->incoming + at + sizeof head);
+    at += sizeof head + head.len;
+  }
+  memmove(h->incoming, h->incoming + at, h->incoming_len - at);
+  h->incoming_len -= at;
+}
+
+static void reap(struct holder *h) {
+  struct signalfd_siginfo drained;
+  while (read(h->children, &drained, sizeof drained) > 0) {
+  }
+  int status;
+  for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+    for (size_t i = 0; i < MAX_CALLS; i++)
+      if (h->calls[i] && h->calls[i]->supervisor == pid) h->calls[i]->is_ended = true, h->calls[i]->status = status;
+}
+
+/* The tree is gone, so what is in the pipes is all there will be. */
+static void finish_calls(struct holder *h) {
+  for (size_t i = 0; i < MAX_CALLS; i++) {
+    struct call *call = h->calls[i];
+    if (!call || !call->is_ended) continue;
+    while (call->out >= 0 && hand_on(h, call, &call->out, SAY_STDOUT)) {
+    }
+    while (call->err >= 0 && hand_on(h, call, &call->err, SAY_STDERR)) {
+    }
+    close_end(&call->out);
+    close_end(&call->err);
+    end_call(h, &h->calls[i]);
+  }
+}
+
+static int watch_children(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  sigprocmask(SIG_SETMASK, &set, NULL);
+  int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (fd < 0) _exit(125);
+  return fd;
+}
+
+static void turn(struct holder *h) {
+  struct pollfd fds[2 + MAX_CALLS * 3];
+  size_t count = 2;
+  bool is_full = is_behind(h);
+  fds[0] = (struct pollfd){h->connection, (short)(POLLIN | (h->outgoing_len ? POLLOUT : 0)), 0};
+  fds[1] = (struct pollfd){h->children, POLLIN, 0};
+  for (size_t i = 0; i < MAX_CALLS; i++) {
+    struct call *call = h->calls[i];
+    if (!call) continue;
+    fds[count++] = (struct pollfd){is_full ? -1 : call->out, POLLIN, 0};
+    fds[count++] = (struct pollfd){is_full ? -1 : call->err, POLLIN, 0};
+    fds[count++] = (struct pollfd){call->input_at < call->input_len ? call->in : -1, POLLOUT, 0};
+  }
+  if (poll(fds, (nfds_t)count, -1) < 0 && errno != EINTR) leave();
+  count = 2;
+  for (size_t i = 0; i < MAX_CALLS; i++) {
+    struct call *call = h->calls[i];
+    if (!call) continue;
+    if (fds[count++].revents) hand_on(h, call, &call->out, SAY_STDOUT);
+    if (fds[count++].revents) hand_on(h, call, &call->err, SAY_STDERR);
+    if (fds[count++].revents) feed(h, call);
+  }
+  if (fds[1].revents) reap(h);
+  if (!is_full) finish_calls(h);
+  if (fds[0].revents & (POLLERR | POLLHUP | POLLIN)) hear(h);
+  flush(h);
+}
+
+_Noreturn void run_holder(struct holder_start start) {
+  struct holder h = {.connection = start.connection, .opener = start.opener, .doors = start.doors};
+  self = &h;
+  failure_hook = tell_failure;
+  signal(SIGCHLD, SIG_DFL);
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  h.children = watch_children();
+  for (;;) turn(&h);
+}
