@@ -202,7 +202,9 @@ static void start_receiver(struct broker *b, bool is_second) {
   struct receiver *receiver = malloc(sizeof *receiver);
   if (!receiver) die("broker", "out of memory");
   *receiver = (struct receiver){b, is_second};
-  if (pthread_create(&thread, NULL, receive_all, receiver)) die("broker", "cannot start");
+  if (!pthread_create(&thread, NULL, receive_all, receiver)) return;
+  if (!is_second) die("broker", "cannot start");
+  free(receiver); /* the run has as many processes as it may have: one receiver serves them all */
 }
 
 struct broker *broker_start(struct plan *plan, int listener, pid_t program) {

@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define ROOT "/workspace"
+#define CODE "/run/code"
 #define MAX_LISTED 100000
 #define MAX_DEPTH 200
 
@@ -22,7 +24,7 @@ void file_digest(int fd, char out[65]);
 
 enum file_op {
   FILE_READ = 'r', FILE_WRITE = 'w', FILE_MKDIR = 'm', FILE_LIST = 'l', FILE_STAT = 's', FILE_REMOVE = 'd', FILE_RENAME = 'n',
-  FILE_LINK = 'y', FILE_TREE = 't', FILE_STATES = 'S'
+  FILE_LINK = 'y', FILE_TREE = 't', FILE_STATES = 'S', FILE_APPEND = 'a', FILE_CODE = 'c'
 };
 
 /* The request: what to do, a number (how many bytes, or a mode), the length of the path; the path; the rest. */
@@ -32,7 +34,7 @@ struct request {
 };
 
 static int open_below(int dir, const char *path, uint64_t flags, mode_t mode) {
-  struct open_how how = {.flags = flags | O_CLOEXEC | O_NOCTTY, .mode = mode, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+  struct open_how how = {.flags = flags | O_CLOEXEC, .mode = mode, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
   return (int)syscall(SYS_openat2, dir, *path ? path : ".", &how, sizeof how);
 }
 
@@ -69,7 +71,7 @@ static struct answer finish(struct text *t) { return (struct answer){.bytes = t-
 
 /* ---- one file ---- */
 
-static struct answer read_file(int root, const char *path, uint64_t max) {
+static struct answer read_file(int root, const char *path, uint64_t max, off_t from) {
   int fd = open_below(root, path, O_RDONLY | O_NONBLOCK, 0);
   struct stat st;
   if (fd < 0) return fail(errno);
@@ -81,7 +83,7 @@ static struct answer read_file(int root, const char *path, uint64_t max) {
   char bytes[1 << 16];
   while (t.len < max) {
     size_t want = max - t.len < sizeof bytes ? (size_t)(max - t.len) : sizeof bytes;
-    ssize_t got = read(fd, bytes, want);
+    ssize_t got = pread(fd, bytes, want, from + (off_t)t.len);
     if (got <= 0) break;
     add(&t, bytes, (size_t)got);
   }
@@ -89,12 +91,13 @@ static struct answer read_file(int root, const char *path, uint64_t max) {
   return finish(&t);
 }
 
-static struct answer write_file(int root, const char *path, mode_t mode, const char *bytes, size_t len) {
-  int fd = open_below(root, path, O_WRONLY | O_CREAT | O_NONBLOCK, mode);
+/* Anew, or behind what is there. */
+static struct answer write_file(int root, const char *path, mode_t mode, bool is_anew, const char *bytes, size_t len) {
+  int fd = open_below(root, path, O_WRONLY | O_CREAT | O_NONBLOCK | (is_anew ? 0 : O_APPEND), mode);
   struct stat st;
   if (fd < 0) return fail(errno);
   int error = fstat(fd, &st) ? errno : S_ISREG(st.st_mode) ? 0 : EINVAL;
-  if (!error && ftruncate(fd, 0)) error = errno;
+  if (!error && is_anew && ftruncate(fd, 0)) error = errno;
   for (size_t at = 0; !error && at < len;) {
     ssize_t sent = write(fd, bytes + at, len - at);
     if (sent < 0) error = errno;
@@ -221,6 +224,40 @@ static struct answer link_file(int root, const char *path, const char *target) {
   return answer;
 }
 
+/* ---- code, which programs read and cannot change ---- */
+
+/* The place is made when it is first wanted: a file system that is written to below, and seen read-only from above. */
+static int open_code_place(void) {
+  static int place = -1;
+  if (place >= 0) return place;
+  if (mount("assay", CODE, "tmpfs", MS_NOSUID | MS_NODEV, "size=64m,nr_inodes=1024,mode=0755")) return -1;
+  place = open(CODE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int seen = (int)syscall(SYS_open_tree, AT_FDCWD, CODE, OPEN_TREE_CLONE_ | OPEN_TREE_CLOEXEC_);
+  struct mount_attr_abi attr = {.attr_set = MOUNT_ATTR_RDONLY_ | MOUNT_ATTR_NOSUID_ | MOUNT_ATTR_NODEV_};
+  if (place < 0 || seen < 0 || syscall(SYS_mount_setattr, seen, "", AT_EMPTY_PATH, &attr, sizeof attr) ||
+      syscall(SYS_move_mount, seen, "", AT_FDCWD, CODE, MOVE_MOUNT_F_EMPTY_PATH_))
+    _exit(125); /* half of it would be writable */
+  close(seen);
+  return place;
+}
+
+static struct answer put_code(const char *name, const char *bytes, size_t len) {
+  if (!*name || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, "..")) return fail(EINVAL);
+  int place = open_code_place();
+  if (place < 0) return fail(errno);
+  unlinkat(place, name, 0);
+  int fd = openat(place, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444);
+  if (fd < 0) return fail(errno);
+  int error = 0;
+  for (size_t at = 0; !error && at < len;) {
+    ssize_t sent = write(fd, bytes + at, len - at);
+    if (sent < 0) error = errno;
+    else at += (size_t)sent;
+  }
+  close(fd);
+  return error ? fail(error) : (struct answer){0};
+}
+
 /* ---- all of them ---- */
 
 struct walk {
@@ -294,8 +331,9 @@ static struct answer read_states(const char *names, size_t len) {
 
 static struct answer perform(int root, const struct request *r, const char *path, const char *rest, size_t rest_len) {
   switch (r->op) {
-    case FILE_READ: return read_file(root, path, r->number);
-    case FILE_WRITE: return write_file(root, path, (mode_t)r->number, rest, rest_len);
+    case FILE_READ: return read_file(root, path, r->number, (off_t)strtoull(rest, NULL, 10));
+    case FILE_WRITE: case FILE_APPEND: return write_file(root, path, (mode_t)r->number, r->op == FILE_WRITE, rest, rest_len);
+    case FILE_CODE: return put_code(path, rest, rest_len);
     case FILE_MKDIR: return make_directories(root, path);
     case FILE_LIST: return list_directory(root, path);
     case FILE_STAT: return stat_file(root, path);

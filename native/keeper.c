@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define MSG_PROBE_ 0x10
+#define LOOK_MS 100
 
 static void send_descriptor(int sock, int fd) {
   char byte = 'L', control[CMSG_SPACE(sizeof(int))] = {0};
@@ -131,6 +132,20 @@ static pid_t parent_of(const char *pid) {
   return parent;
 }
 
+static uint64_t threads_of(const char *pid) {
+  char path[64], text[512];
+  unsigned long threads = 0;
+  snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t len = read(fd, text, sizeof text - 1);
+  close(fd);
+  text[len > 0 ? len : 0] = 0;
+  char *after_name = strrchr(text, ')');
+  if (!after_name || sscanf(after_name + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %lu", &threads) != 1) return 1;
+  return threads;
+}
+
 /* Orphans come to the keeper (it is a subreaper), so every survivor is its descendant. Children of children
    turn into children as their parents die; rounds go on until none is left. */
 static void kill_children_once(void) {
@@ -175,6 +190,7 @@ struct keeper {
   struct keeper_pipes pipes;
   struct broker *broker;
   pid_t program;
+  bool are_pids_full;
 };
 
 static void tell(struct keeper *keeper, char kind, int value) {
@@ -184,7 +200,23 @@ static void tell(struct keeper *keeper, char kind, int value) {
   (void)sent; /* without a supervisor the next read ends this process */
 }
 
+/* Nobody is told when the kernel refuses a process for their number; that they are as many as may be is seen. */
+static void look_at_pids(struct keeper *keeper) {
+  uint64_t limit = 0, count = 0;
+  for (size_t i = 0; i < keeper->plan->rlimit_count; i++)
+    if (keeper->plan->rlimits[i].resource == RLIMIT_NPROC) limit = keeper->plan->rlimits[i].soft;
+  if (!limit || keeper->are_pids_full) return;
+  DIR *proc = opendir("/proc");
+  for (struct dirent *entry; proc && (entry = readdir(proc));)
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') count += threads_of(entry->d_name);
+  if (proc) closedir(proc);
+  if (count < limit) return;
+  keeper->are_pids_full = true;
+  report_line("{\"full\":\"pids\"}");
+}
+
 static _Noreturn void finish(struct keeper *keeper, int status) {
+  if (keeper->plan->namespaces & NS_PID) look_at_pids(keeper);
   end_tree(keeper->plan, keeper->broker);
   if (keeper->broker) broker_finish(keeper->broker);
   tell(keeper, 'X', status);
@@ -291,7 +323,9 @@ _Noreturn void run_keeper(struct plan *plan, struct owner owner, struct keeper_p
   close(pair[0]);
   for (;;) {
     struct pollfd fds[2] = {{children, POLLIN, 0}, {pipes.to_keeper, POLLIN, 0}};
-    if (poll(fds, 2, -1) < 0) continue;
+    int ready = poll(fds, 2, is_report_in_memory && !keeper.are_pids_full ? LOOK_MS : -1);
+    if (!ready) look_at_pids(&keeper);
+    if (ready <= 0) continue;
     struct signalfd_siginfo drained;
     while (read(children, &drained, sizeof drained) > 0) {
     }

@@ -1,2 +1,1 @@
-/** Kept in step with package.json by a test. */
-export const VERSION = '0.1.0';
+export { VERSION } from '../core/version.ts';

@@ -1,6 +1,8 @@
 import { NAMESPACES } from '../host/facts.ts';
 import { type LaunchPlan, type MountOp, type PlanFlag, SOFT_LIMITS } from '../plan/plan.ts';
 
+const MAGIC = 'ASSAYPL1';
+
 /** The numbers of native/plan.c. */
 const RECORD = {
   flags: 1,
@@ -63,8 +65,12 @@ function toUtf8Text(text: string): string {
 
 /** Bytes as a string of code units below 256: joining strings is what a program that has just started does quickest. */
 class Writer {
-  private text = 'ASSAYPL1';
+  private text: string;
   private body = '';
+
+  constructor(start: string) {
+    this.text = start;
+  }
 
   raw(bytes: string): void {
     this.body += bytes;
@@ -186,7 +192,7 @@ function writeBoundary(writer: Writer, plan: LaunchPlan, filter: string | null):
     });
 }
 
-function writeLimits(writer: Writer, plan: LaunchPlan): void {
+function writeLimits(writer: Writer, plan: CallPlan): void {
   for (const limit of plan.rlimits)
     record(writer, RECORD.rlimit, () => {
       writer.u32(limit.resource);
@@ -213,15 +219,14 @@ export function toByteText({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString('latin1');
 }
 
-/** The plan as native/plan.c reads it. */
-export function encodePlan(plan: LaunchPlan, filter: string | null): Uint8Array {
-  const writer = new Writer();
+/** What differs between the calls of a sandbox. */
+export type CallPlan = Pick<
+  LaunchPlan,
+  'argv' | 'env' | 'cwd' | 'banner' | 'cgroups' | 'rlimits' | 'softLimits' | 'timeoutMs' | 'graceMs'
+>;
+
+function writeSurroundings(writer: Writer, plan: LaunchPlan, filter: string | null): void {
   record(writer, RECORD.flags, () => writeFlags(writer, plan));
-  record(writer, RECORD.argv, () => writer.strings(plan.argv));
-  record(writer, RECORD.env, () =>
-    writer.strings(plan.env.map(([name, value]) => `${name}=${value}`)),
-  );
-  record(writer, RECORD.cwd, () => writer.string(plan.cwd));
   record(writer, RECORD.tmp, () => {
     writer.u32(plan.privateTmp.length);
     writer.strings([plan.scopedDir, ...plan.privateTmp, ...plan.sharedInTmp]);
@@ -229,8 +234,36 @@ export function encodePlan(plan: LaunchPlan, filter: string | null): Uint8Array 
   writeBoundary(writer, plan, filter);
   if (plan.doorRanges.length > 0)
     record(writer, RECORD.doors, () => writer.strings(plan.doorRanges));
+}
+
+function writeCall(writer: Writer, plan: CallPlan): void {
+  record(writer, RECORD.argv, () => writer.strings(plan.argv));
+  record(writer, RECORD.env, () =>
+    writer.strings(plan.env.map(([name, value]) => `${name}=${value}`)),
+  );
+  record(writer, RECORD.cwd, () => writer.string(plan.cwd));
   writeLimits(writer, plan);
   if (plan.banner) record(writer, RECORD.banner, () => writer.text8(plan.banner));
   record(writer, RECORD.end, () => undefined);
+}
+
+/** The plan as native/plan.c reads it. */
+export function encodePlan(plan: LaunchPlan, filter: string | null): Uint8Array {
+  const writer = new Writer(MAGIC);
+  writeSurroundings(writer, plan, filter);
+  writeCall(writer, plan);
+  return writer.finish();
+}
+
+/** The part that all calls of a sandbox share; `encodeCall()` makes the rest, which follows it. */
+export function encodeBoundary(plan: LaunchPlan, filter: string | null): Uint8Array {
+  const writer = new Writer(MAGIC);
+  writeSurroundings(writer, plan, filter);
+  return writer.finish();
+}
+
+export function encodeCall(plan: CallPlan): Uint8Array {
+  const writer = new Writer('');
+  writeCall(writer, plan);
   return writer.finish();
 }

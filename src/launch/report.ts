@@ -20,6 +20,10 @@ export interface HelperReport {
   /** Whether anything of the program was recorded, and whether the recorder came to its own end. */
   readonly hasRecord: boolean;
   readonly isRecordWhole: boolean;
+  /** There were as many processes as there may be. */
+  readonly reachedPids?: boolean | undefined;
+  /** Of a run that somebody holds. */
+  readonly usage?: HelperUsage | undefined;
 }
 
 export interface HelperEnd {
@@ -28,6 +32,12 @@ export interface HelperEnd {
   readonly timedOut: boolean;
   readonly limit: string;
   readonly ms: number;
+}
+
+/** Of everything that ran, and of the largest process of it. */
+export interface HelperUsage {
+  readonly cpuMs: number;
+  readonly maxRssKb: number;
 }
 
 export interface RefusalLine {
@@ -50,6 +60,8 @@ interface Line {
   readonly absent?: string;
   readonly gitDir?: string;
   readonly born?: boolean;
+  readonly full?: string;
+  readonly usage?: HelperUsage;
 }
 
 /** Lines of the record: events, programs, command lines, counts. All but refusals are only passed on. */
@@ -96,7 +108,10 @@ export class ReportReader {
   private damagedLines = 0;
   private hasRecord = false;
   private isRecordWhole = false;
-  private once: Pick<HelperReport, 'failed' | 'abi' | 'execErrno' | 'end'> = {};
+  private once: Pick<
+    HelperReport,
+    'failed' | 'abi' | 'execErrno' | 'end' | 'reachedPids' | 'usage'
+  > = {};
   private readonly onRecord: ((lines: string) => void) | undefined;
 
   constructor(onRecord?: (lines: string) => void) {
@@ -145,6 +160,8 @@ export class ReportReader {
       };
     if (line.abi !== undefined) this.once = { ...this.once, abi: line.abi };
     if (line.exec !== undefined) this.once = { ...this.once, execErrno: line.exec };
+    if (line.full === 'pids') this.once = { ...this.once, reachedPids: true };
+    if (line.usage) this.once = { ...this.once, usage: line.usage };
     if (line.end) this.once = { ...this.once, end: line.end };
     if (line.e) {
       const [, , op, path, , errno, , rule] = line.e;

@@ -29,7 +29,7 @@ export const IS_FULL = process.env['ASSAY_CONFORMANCE'] === 'full';
 const SECOND = 1000;
 const DEFAULT_SECONDS = 20;
 
-const EXTENSIONS = { python: 'py', javascript: 'mjs', bash: 'sh' } as const;
+const NAMES = { python: 'row.py', javascript: 'row.mjs', bash: 'row.sh' } as const;
 
 /** What a backend says about itself answers some needs; the rest is there unless the options say otherwise. */
 function findMissing(
@@ -110,7 +110,7 @@ class KitRun implements Kit {
   }
 
   async run(sandbox: Sandbox, program: Program, options?: ExecOptions): Promise<ExecResult> {
-    const path = await place(sandbox, `row.${EXTENSIONS[program.language]}`, program.code);
+    const path = await place(sandbox, NAMES[program.language], program.code);
     return await sandbox.exec(this.argvFor(program.language, path), options);
   }
 
@@ -125,7 +125,9 @@ class KitRun implements Kit {
     const sandbox = row.isAlone ? await this.open(spec) : await this.#share(spec);
     let result;
     try {
-      result = await this.run(sandbox, { language: row.language, code }, row.options);
+      result = row.isInPlace
+        ? await sandbox.exec(this.argvFor(row.language, NAMES[row.language]), row.options)
+        : await this.run(sandbox, { language: row.language, code }, row.options);
     } catch (error) {
       this.#shared.delete(JSON.stringify(spec)); // it may be broken now
       throw error;

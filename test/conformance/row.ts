@@ -61,6 +61,8 @@ export interface ProgramRow extends RowBase {
   readonly options?: ExecOptions;
   /** In a sandbox of its own, for what leaves traces or breaks things. */
   readonly isAlone?: boolean;
+  /** The code is in the workspace already, as `row.py` or the like: nobody may write it there. */
+  readonly isInPlace?: boolean;
   /** Run bare on this host, it must print ESCAPED: so that the row can fail. Harmless programs only. */
   readonly hasControl?: boolean;
   readonly check: (seen: Seen) => void | Promise<void>;

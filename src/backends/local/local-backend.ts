@@ -1,6 +1,222 @@
-import type { SandboxBackend } from '../backend.ts';
+import { realpathSync } from 'node:fs';
+import type { BackendReport, Guarantees, SandboxBackend, SweepReport } from '../backend.ts';
+import { requireGuarantees, settleLimits } from '../requirements.ts';
 import { SandboxError } from '../sandbox-error.ts';
+import type { Sandbox } from '../sandbox.ts';
+import type { SandboxSpec } from '../spec.ts';
+import { Boundary } from './boundary.ts';
+import { takeBaseline } from './changes.ts';
+import { checkWorkspace, copyIn } from './copy-in.ts';
+import { DoorChannel, findBindings } from './door-channel.ts';
+import { SandboxDoors } from './doors.ts';
+import { makeSandboxId, type Trial, tryEngine } from './engine.ts';
+import { LocalFiles } from './files.ts';
+import { encodeSetUp } from './frames.ts';
+import { Holder } from './holder.ts';
+import { ImageDigests } from './image-digests.ts';
+import { findLanguages } from './languages.ts';
+import { planSandboxCgroups, stateLimits } from './limits.ts';
+import { LocalSandbox } from './local-sandbox.ts';
+import { toNetRules } from './policy.ts';
+import { Resident } from './resident.ts';
+import { SandboxCgroups } from './sandbox-cgroups.ts';
+import { sweepLocal } from './sweep.ts';
 
-export function createLocalBackend(): SandboxBackend {
-  throw new SandboxError('backend_unavailable', 'The backend local is not part of this build');
+const NOTHING_KEPT: Guarantees['limits'] = {
+  wallMs: 'none',
+  cpuMs: 'none',
+  cpus: 'none',
+  memoryBytes: 'none',
+  pids: 'none',
+  diskBytes: 'none',
+  inodes: 'none',
+  outputBytes: 'none',
+  openFiles: 'none',
+};
+
+function stateGuarantees(trial: Trial): Guarantees {
+  const isThere = trial.isAvailable;
+  return {
+    kernel: 'shared',
+    files: 'separate-root',
+    workspace: isThere ? ['ro', 'rw', 'copy'] : [],
+    network: isThere && findBindings() ? 'names' : 'none',
+    limits: isThere ? stateLimits(trial.host) : NOTHING_KEPT,
+    coverage: isThere
+      ? { files: 'complete', programs: 'complete', network: 'complete', environment: 'complete' }
+      : { files: 'absent', programs: 'absent', network: 'absent', environment: 'absent' },
+    hasImages: false,
+    hasModuleList: false,
+    hasEvalSwitch: false,
+  };
+}
+
+function describeWeaknesses(trial: Trial): string[] {
+  if (!trial.isAvailable) return [...trial.reasons];
+  const { host } = trial;
+  const reasons: string[] = [];
+  if (host.landlockAbi === 0) reasons.push(`no Landlock: ${host.landlockReason ?? 'not there'}`);
+  if (host.cgroup.memory === undefined)
+    reasons.push(`memory is limited by looking (${host.cgroup.reason ?? 'no cgroup'})`);
+  if (!findBindings()) reasons.push('no network: this version of node cannot take doors');
+  return reasons;
+}
+
+/** Sandboxes on the boundary of this project: namespaces, a private root, Landlock, seccomp and the broker. */
+class LocalBackend implements SandboxBackend {
+  readonly id = 'local';
+  readonly #start: () => Promise<Trial>;
+  readonly #digests = new ImageDigests();
+  /** Found out once; the helper stays for as long as this process. */
+  #trial: Promise<Trial> | undefined;
+
+  constructor(start: () => Promise<Trial>) {
+    this.#start = start;
+  }
+
+  async probe(): Promise<BackendReport> {
+    const trial = await this.#try();
+    return this.#report(trial);
+  }
+
+  #report(trial: Trial): BackendReport {
+    const { isAvailable } = trial;
+    return {
+      id: 'local',
+      isAvailable,
+      ...(trial.isAvailable && { engine: `Linux ${trial.host.kernel}` }),
+      reasons: describeWeaknesses(trial),
+      ...(!isAvailable && { hint: 'assay doctor says what this host lacks, and how to allow it' }),
+      guarantees: stateGuarantees(trial),
+      languages: isAvailable ? findLanguages() : {},
+    };
+  }
+
+  async create(
+    spec: SandboxSpec,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<Sandbox> {
+    signal?.throwIfAborted();
+    const trial = await this.#try();
+    const report = this.#report(trial);
+    requireGuarantees(spec, report);
+    requireHardDisk(spec);
+    if (!trial.isAvailable) throw new Error('an engine that is not there was accepted');
+    const limits = settleLimits(spec, report.guarantees);
+    const own = settleWorkspace(spec);
+    toNetRules(own.network);
+    const resident = await this.#keepResident(trial);
+    const boundary = await Boundary.make(own, limits, trial.host);
+    return await this.#build({ trial, resident, spec: own, limits, boundary });
+  }
+
+  async sweep(): Promise<SweepReport> {
+    return await sweepLocal(process.getuid?.() ?? 0);
+  }
+
+  async #try(): Promise<Trial> {
+    this.#trial ??= this.#start();
+    return await this.#trial;
+  }
+
+  /** One that was killed is started again. */
+  async #keepResident(trial: Trial & { readonly isAvailable: true }): Promise<Resident> {
+    if (trial.resident.isAlive) return trial.resident;
+    const { host } = trial;
+    const again = Resident.start(host).then(
+      (resident) => ({ isAvailable: true, host, resident }) as const,
+    );
+    this.#trial = again;
+    return (await again).resident;
+  }
+
+  async #build(input: BuildInput): Promise<Sandbox> {
+    const { trial, resident, spec, limits, boundary } = input;
+    const { host } = trial;
+    const channel = boundary.plan.doors ? await DoorChannel.open(resident.channelPath) : undefined;
+    const socket = channel
+      ? await resident.connectNetworked(channel.token)
+      : await resident.connect();
+    const holder = new Holder(socket);
+    const files = new LocalFiles(holder);
+    let cgroups: SandboxCgroups | undefined;
+    try {
+      const pid = await holder.setUp(encodeSetUp(toSetUp(spec, limits)), boundary.bytes);
+      const id = makeSandboxId();
+      const plans = planSandboxCgroups(limits, host);
+      cgroups = SandboxCgroups.make(plans, { version: host.cgroup.version, name: id, pid });
+      if (spec.workspace?.mode === 'copy') await copyIn(spec.workspace.host, files);
+      const baseline = spec.workspace ? await takeBaseline(files) : new Map<string, string>();
+      const doors = channel && new SandboxDoors(channel);
+      const digests = this.#digests;
+      return new LocalSandbox({
+        id,
+        spec,
+        limits,
+        host,
+        holder,
+        files,
+        boundary,
+        cgroups,
+        baseline,
+        doors,
+        digests,
+      });
+    } catch (error) {
+      await holder.close();
+      channel?.close();
+      await cgroups?.close();
+      throw error;
+    }
+  }
+}
+
+interface BuildInput {
+  readonly trial: Trial & { readonly isAvailable: true };
+  readonly resident: Resident;
+  readonly spec: SandboxSpec;
+  readonly limits: ReturnType<typeof settleLimits>;
+  readonly boundary: Boundary;
+}
+
+/** The host's own disk has no size that could be given to a directory of it. */
+function requireHardDisk({ workspace, limits, require }: SandboxSpec): void {
+  if (workspace?.mode !== 'rw' || limits?.diskBytes === undefined || !require?.hardLimits) return;
+  const reason = 'only soft in a workspace of the host, and hard limits are required';
+  throw new SandboxError('policy_unenforceable', `limits.diskBytes: ${reason}`, {
+    unmet: [{ item: 'limits.diskBytes', reason }],
+  });
+}
+
+/** With every link in the name of the host's directory resolved, so that nothing can be put in the place of one. */
+function settleWorkspace(spec: SandboxSpec): SandboxSpec {
+  if (!spec.workspace) return spec;
+  checkWorkspace(spec.workspace.host);
+  return {
+    ...spec,
+    workspace: { ...spec.workspace, host: realpathSync.native(spec.workspace.host) },
+  };
+}
+
+function toSetUp({ workspace }: SandboxSpec, limits: BuildInput['limits']) {
+  const bytes = limits.diskBytes ?? 0;
+  // What is already there, the directory itself, counts as one.
+  const inodes = limits.inodes === undefined ? 0 : limits.inodes + 1;
+  const isHost = workspace !== undefined && workspace.mode !== 'copy';
+  return {
+    workspace: {
+      kind: isHost ? workspace.mode : 'own',
+      host: isHost ? workspace.host : '',
+    } as { kind: 'own' | 'ro' | 'rw'; host: string },
+    workBytes: bytes,
+    workInodes: inodes,
+    tmpBytes: bytes,
+    tmpInodes: inodes,
+  };
+}
+
+export function createLocalBackend(
+  options: { readonly start?: () => Promise<Trial> } = {},
+): SandboxBackend {
+  return new LocalBackend(options.start ?? tryEngine);
 }

@@ -2,6 +2,7 @@ import { AssayError } from '../../core/errors.ts';
 import { toPrintable } from '../../core/printable.ts';
 import type { NameTable } from '../../egress/egress.ts';
 import type { Injection } from '../../egress/inject/prepare.ts';
+import type { RunDoors } from '../../egress/run-doors.ts';
 import { guessFacts } from '../../host/guess-facts.ts';
 import type { SetAside } from '../../launch/git-aftermath.ts';
 import { readHostTree } from '../../launch/host-tree.ts';
@@ -31,7 +32,6 @@ import type { ParsedCommand } from '../parse.ts';
 import type { JsonTarget } from '../record/json-target.ts';
 import { chooseLevel, isRecordWanted } from '../record/level.ts';
 import type { RecordedRun, RecordedRunInput, RunOutcome } from '../record/recorded-run.ts';
-import type { RunDoors } from '../run-doors.ts';
 import { VERSION } from '../version.ts';
 
 /** To watch without a boundary. */
@@ -285,7 +285,7 @@ async function runInside(
     ...request,
     isLast: true,
     loadDoors: async () => {
-      const { openRunDoors } = await import('../run-doors.ts');
+      const { openRunDoors } = await import('../../egress/run-doors.ts');
       const openLog = recorded && (async (names: NameTable) => recorded.openEgress(names));
       doors = await openRunDoors({ policy, injection, openLog });
       return doors.serve;

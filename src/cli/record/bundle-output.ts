@@ -1,28 +1,8 @@
-import { closeSync, readSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { AtomicFile } from '../../artifacts/atomic-file.ts';
-import { canonicalJson } from '../../core/canonical-json.ts';
-import { openSha256 } from '../../core/digest.ts';
-import { AssayError } from '../../core/errors.ts';
-import { makeEvents } from '../../evidence/bundle/make-events.ts';
-import { makeManifestBase } from '../../evidence/bundle/manifest-base.ts';
-import { type EventSpool, writeBundle } from '../../evidence/bundle/write-bundle.ts';
-import type { GeneralRun } from '../../evidence/general-run.ts';
-import {
-  digestEffectivePolicy,
-  type EffectivePolicy,
-  listToolchain,
-  makeEffectivePolicy,
-} from '../../policy/effective-policy.ts';
+import { BundleFile, refuseBundle } from '../../artifacts/bundle-file.ts';
 import type { Policy, Variables } from '../../policy/policy.ts';
 import type { FlagValues } from '../flag-values.ts';
-import type { BundleSummary } from '../run-summary.ts';
-import { VERSION } from '../version.ts';
 import { listProfilePaths } from './profile-files.ts';
-
-const CHUNK_BYTES = 1 << 16;
-/** The policy is one event, and has to fit into the longest line that a reader takes. */
-const MAX_POLICY_BYTES = 1_000_000;
 
 export interface BundleOutputInput {
   readonly flags: FlagValues;
@@ -32,83 +12,12 @@ export interface BundleOutputInput {
   readonly jsonPath?: string | undefined;
 }
 
-/** The bundle of a run that is about to start. Whatever is wrong with it is said before the program runs. */
-export class BundleOutput {
-  readonly #file: AtomicFile;
-  readonly #policy: EffectivePolicy;
-  readonly #toolchain: readonly string[];
-
-  constructor({ flags, policy, variables, jsonPath }: BundleOutputInput) {
-    const path = flags.text('bundle') ?? '';
-    const others = [...listProfilePaths(flags), ...(jsonPath === undefined ? [] : [jsonPath])];
-    if (others.some((other) => resolve(other) === resolve(path)))
-      throw refuse(path, 'another artifact of this run has that name');
-    this.#policy = makeEffectivePolicy(policy, variables);
-    this.#toolchain = listToolchain(policy, variables);
-    if (Buffer.byteLength(canonicalJson(this.#policy)) > MAX_POLICY_BYTES)
-      throw refuse(path, 'the policy is too long for one event');
-    this.#file = new AtomicFile(path, 'the evidence bundle');
-  }
-
-  get path(): string {
-    return this.#file.path;
-  }
-
-  async write(run: GeneralRun): Promise<BundleSummary> {
-    const scratch = this.#file.openScratch();
-    try {
-      const policyDigest = digestEffectivePolicy(this.#policy);
-      const base = makeManifestBase(run, { assayVersion: VERSION, policyDigest });
-      const events = makeEvents({ run, base, policy: this.#policy, toolchain: this.#toolchain });
-      const { manifest, archive } = writeBundle({
-        manifest: base,
-        events,
-        spool: toSpool(scratch),
-      });
-      const hash = openSha256();
-      await this.#file.writeStream(tee(archive, (piece) => hash.update(piece)));
-      return { path: this.path, bundleId: manifest.bundle_id, sha256: hash.digest('hex') };
-    } finally {
-      closeSync(scratch);
-    }
-  }
-
-  close(): void {
-    this.#file.close();
-  }
-}
-
-/** The events are written once and read once, and never all in memory. */
-function toSpool(fd: number): EventSpool {
-  return {
-    write(chunk) {
-      for (let done = 0; done < chunk.length;) done += writeSync(fd, chunk, done);
-    },
-    *read() {
-      // One for all: whoever reads is done with a piece when the next one is asked for.
-      const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-      for (let at = 0; ;) {
-        const got = readSync(fd, chunk, 0, CHUNK_BYTES, at);
-        if (got === 0) return;
-        at += got;
-        yield chunk.subarray(0, got);
-      }
-    },
-  };
-}
-
-async function* tee(
-  pieces: AsyncIterable<Uint8Array>,
-  see: (piece: Uint8Array) => void,
-): AsyncGenerator<Uint8Array> {
-  for await (const piece of pieces) {
-    see(piece);
-    yield piece;
-  }
-}
-
-function refuse(path: string, problem: string): AssayError {
-  return new AssayError('E_USAGE', `Cannot write the evidence bundle to "${path}": ${problem}`, {
-    hint: 'Name a file of its own, such as run.bundle.tar.gz',
-  });
+/** The bundle that the command line asks for, in a file that is no other artifact's. */
+export function openBundleOutput(input: BundleOutputInput): BundleFile {
+  const { flags, policy, variables, jsonPath } = input;
+  const path = flags.text('bundle') ?? '';
+  const others = [...listProfilePaths(flags), ...(jsonPath === undefined ? [] : [jsonPath])];
+  if (others.some((other) => resolve(other) === resolve(path)))
+    throw refuseBundle(path, 'another artifact of this run has that name');
+  return new BundleFile({ path, policy, variables });
 }

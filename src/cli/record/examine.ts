@@ -1,9 +1,10 @@
 import { REDACTED } from '../../core/redact.ts';
 import type { FinalState } from '../../evidence/run-record.ts';
+import { listTouched } from '../../evidence/touched-paths.ts';
 import { listTree, readFinalState } from '../../launch/aftermath.ts';
 import { digestImage } from '../../launch/image-digest.ts';
 import { type InsideView, toHostPath } from '../../launch/inside-path.ts';
-import type { Event, FileState, Program } from '../../observe/event.ts';
+import type { Event, Program } from '../../observe/event.ts';
 import { decodeName, encodeName } from '../../observe/name-bytes.ts';
 import type { Recording } from '../../observe/recorder.ts';
 
@@ -14,18 +15,6 @@ function toHost(path: string, view: InsideView): Buffer | null {
   if (path.includes(REDACTED)) return null; // its real name is not known any more
   const host = toHostPath(path, view);
   return host === null ? null : encodeName(host);
-}
-
-/** Everything that a run may have changed, and how it was before where that is known. */
-function listTouched(events: readonly Event[]): Map<string, FileState | undefined> {
-  const touched = new Map<string, FileState | undefined>();
-  for (const event of events) {
-    if (event.kind !== 'file' || event.op === 'read' || event.outcome !== 'ok') continue;
-    const { op, path, target, before } = event;
-    if (!touched.has(path) || before === undefined) touched.set(path, before);
-    if ((op === 'rename' || op === 'link') && target !== undefined) touched.set(target, undefined);
-  }
-  return touched;
 }
 
 /** How what the run has touched is at its end. */

@@ -1,3 +1,4 @@
+import type { BundleFile } from '../../artifacts/bundle-file.ts';
 import { AssayError } from '../../core/errors.ts';
 import type { EgressLog, NameTable } from '../../egress/egress.ts';
 import { findViolations, type Violation } from '../../evidence/violations.ts';
@@ -11,7 +12,6 @@ import { mayNeedDoor } from '../../plan/network.ts';
 import type { Policy, Variables } from '../../policy/policy.ts';
 import type { FlagValues } from '../flag-values.ts';
 import type { BundleSummary } from '../run-summary.ts';
-import type { BundleOutput } from './bundle-output.ts';
 import type { JsonTarget } from './json-target.ts';
 import { chooseLevel } from './level.ts';
 import { openProfileFiles, type ProfileFiles } from './profile-files.ts';
@@ -49,7 +49,7 @@ interface ProfileOutput {
 /** What is written when the run is over. */
 interface Outputs {
   readonly profile?: ProfileOutput | undefined;
-  readonly bundle?: BundleOutput | undefined;
+  readonly bundle?: BundleFile | undefined;
   readonly generaliseRun: (record: RunRecord, options: { readonly name: string }) => GeneralRun;
 }
 
@@ -71,9 +71,9 @@ export async function openRecordedRun(input: RecordedRunInput): Promise<Recorded
   return new RecordedRun(input, { profile, bundle, generaliseRun });
 }
 
-async function openBundle({ json, ...input }: RecordedRunInput): Promise<BundleOutput> {
-  const { BundleOutput } = await import('./bundle-output.ts');
-  return new BundleOutput({ ...input, jsonPath: json?.path });
+async function openBundle({ json, ...input }: RecordedRunInput): Promise<BundleFile> {
+  const { openBundleOutput } = await import('./bundle-output.ts');
+  return openBundleOutput({ ...input, jsonPath: json?.path });
 }
 
 /** A run whose record somebody wants: as a stream, as files, or to be judged after a dry run. */

@@ -99,7 +99,12 @@ const LINKS: Row[] = (['ro', 'rw', 'copy'] as const).map((mode) =>
     name: `follows no link out of a workspace (${mode})`,
     needs: ['files', mode],
     isAlone: true,
-    spec: (world) => ({ workspace: { host: makeLinks(world), mode } }),
+    isInPlace: true,
+    spec: (world) => {
+      const host = makeLinks(world);
+      fs.writeFileSync(join(host, 'row.py'), LOOK_THROUGH_LINKS(world));
+      return { workspace: { host, mode } };
+    },
     code: LOOK_THROUGH_LINKS,
     check: (seen) => {
       expect(seen.out).toMatch(/^inside$/m);

@@ -1,15 +1,15 @@
 import { hostname } from 'node:os';
-import { FakeAddresses } from '../egress/dns/name-table.ts';
-import type { ServeDoors } from '../egress/doors.ts';
-import type { EgressLog, NameTable } from '../egress/egress.ts';
-import type { Injection } from '../egress/inject/prepare.ts';
-import { makeOutsideLookup } from '../egress/outside-lookup.ts';
-import { RefusalTally } from '../egress/refusal-tally.ts';
-import { makeResolver } from '../egress/resolver.ts';
-import { makeEgressRules } from '../egress/rules.ts';
-import { serveEgress } from '../egress/serve-egress.ts';
-import { HostSurroundings } from '../egress/surroundings.ts';
-import { SYSTEM_CLOCK } from '../egress/system-clock.ts';
+import { FakeAddresses } from './dns/name-table.ts';
+import type { ServeDoors } from './doors.ts';
+import type { EgressLog, NameTable } from './egress.ts';
+import type { Injection } from './inject/prepare.ts';
+import { makeOutsideLookup } from './outside-lookup.ts';
+import { RefusalTally, type RefusedPlace } from './refusal-tally.ts';
+import { makeResolver } from './resolver.ts';
+import { makeEgressRules } from './rules.ts';
+import { serveEgress } from './serve-egress.ts';
+import { HostSurroundings } from './surroundings.ts';
+import { SYSTEM_CLOCK } from './system-clock.ts';
 import type { Policy } from '../policy/policy.ts';
 
 export interface RunDoorsInput {
@@ -23,6 +23,7 @@ export interface RunDoors {
   readonly serve: ServeDoors;
   /** What is told at the end: places that were refused, with the flag that would allow each. */
   describeRefusals(): string[];
+  listRefusals(): readonly RefusedPlace[];
 }
 
 const MAX_LINES = 5;
@@ -33,7 +34,7 @@ export async function openRunDoors({
   injection,
   openLog,
 }: RunDoorsInput): Promise<RunDoors> {
-  const opening = injection && (await import('../egress/inject/run-interceptor.ts'));
+  const opening = injection && (await import('./inject/run-interceptor.ts'));
   const names = new FakeAddresses();
   const log = new RefusalTally(await openLog?.(names));
   const serve: ServeDoors = (doors) => {
@@ -45,7 +46,11 @@ export async function openRunDoors({
     const now = (): number => Date.now();
     return serveEgress(doors, { rules, names, resolver, log, ownNames, interceptor, now });
   };
-  return { serve, describeRefusals: () => describeRefusals(log) };
+  return {
+    serve,
+    describeRefusals: () => describeRefusals(log),
+    listRefusals: () => log.list(),
+  };
 }
 
 /** A place that was asked for and then refused again on connecting is told once. */

@@ -1,0 +1,134 @@
+import { constants } from 'node:os';
+import { ReportReader } from '../../launch/report.ts';
+import { EventQueue } from '../event-queue.ts';
+import { OutputBuffer } from '../output-buffer.ts';
+import type { ExecEvent, ExecOptions, ExecResult, SandboxProcess } from '../sandbox.ts';
+import { type CallDone, type Holder, makeGone } from './holder.ts';
+import type { HelperReport } from '../../launch/report.ts';
+
+/** What is left of a call when everything in it has ended. */
+export interface EndedCall {
+  readonly stdout: OutputBuffer;
+  readonly stderr: OutputBuffer;
+  readonly report: HelperReport;
+  readonly done: CallDone;
+  readonly isAborted: boolean;
+}
+
+export interface CallInput {
+  readonly holder: Holder;
+  readonly plan: Uint8Array;
+  readonly outputBytes: number;
+  readonly options: ExecOptions;
+  readonly onRecord: (lines: string) => void;
+  readonly finish: (ended: EndedCall) => Promise<ExecResult>;
+}
+
+/** One call, from the plan to its result. */
+export class LocalCall implements SandboxProcess {
+  readonly #holder: Holder;
+  readonly #events = new EventQueue<ExecEvent>();
+  readonly #options: ExecOptions;
+  readonly #stdout: OutputBuffer;
+  readonly #stderr: OutputBuffer;
+  readonly #reader: ReportReader;
+  readonly #result: Promise<ExecResult>;
+  readonly #id: number;
+  #isAborted = false;
+  readonly #onAbort = (): void => this.abort();
+
+  constructor(input: CallInput) {
+    const { holder, options } = input;
+    this.#holder = holder;
+    this.#options = options;
+    this.#stdout = new OutputBuffer(input.outputBytes);
+    this.#stderr = new OutputBuffer(input.outputBytes);
+    this.#reader = new ReportReader(input.onRecord);
+    let id = 0;
+    const done = new Promise<CallDone>((resolve, reject) => {
+      id = holder.run(input.plan, {
+        onOutput: (stream, data) => this.#take(stream, data),
+        onReport: (lines) => this.#reader.feed(lines),
+        onDone: resolve,
+        onLost: () => reject(makeGone()),
+      });
+    });
+    this.#id = id;
+    options.signal?.addEventListener('abort', this.#onAbort);
+    this.#result = this.#settle(done, input.finish);
+    this.#result.catch(() => undefined); // whoever waits for it hears of it
+  }
+
+  get result(): Promise<ExecResult> {
+    return this.#result;
+  }
+
+  /** Ends everything that the call has started. */
+  abort(): void {
+    this.#isAborted = true;
+    this.#holder.kill(this.#id);
+  }
+
+  async write(data: string | Uint8Array): Promise<void> {
+    this.#holder.write(this.#id, typeof data === 'string' ? Buffer.from(data) : data);
+  }
+
+  async closeStdin(): Promise<void> {
+    this.#holder.endInput(this.#id);
+  }
+
+  async signal(name: NodeJS.Signals): Promise<void> {
+    this.#holder.signal(this.#id, constants.signals[name]);
+  }
+
+  async wait(): Promise<ExecResult> {
+    return await this.#result;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<ExecEvent> {
+    return this.#events[Symbol.asyncIterator]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.abort();
+    await this.#result.catch(() => undefined);
+  }
+
+  /** Events are kept for whoever iterates; what `spawn()` hands out is iterated or not. */
+  #tell(event: ExecEvent): void {
+    this.#options.onEvent?.(event);
+    this.#events.add(event);
+  }
+
+  #take(stream: 'stdout' | 'stderr', data: Buffer): void {
+    const kept = (stream === 'stdout' ? this.#stdout : this.#stderr).add(data);
+    if (kept.length > 0) this.#tell({ type: stream, data: kept });
+  }
+
+  async #settle(done: Promise<CallDone>, finish: CallInput['finish']): Promise<ExecResult> {
+    try {
+      const end = await done.catch((error: unknown) => {
+        // A sandbox that was killed takes its calls with it.
+        if (this.#isAborted) return undefined;
+        throw error;
+      });
+      const result = await finish({
+        stdout: this.#stdout,
+        stderr: this.#stderr,
+        report: this.#reader.finish(),
+        done: end ?? NOTHING_LEFT,
+        isAborted: this.#isAborted,
+      });
+      for (const denial of result.denials) this.#tell({ type: 'denied', denial });
+      this.#tell({ type: 'end', result });
+      return result;
+    } finally {
+      this.#options.signal?.removeEventListener('abort', this.#onAbort);
+      this.#events.close();
+    }
+  }
+}
+
+const NOTHING_LEFT: CallDone = {
+  free: { workBlocks: -1n, workInodes: -1n, tmpBlocks: -1n, tmpInodes: -1n },
+};

@@ -1,0 +1,129 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { describeErrno } from '../../launch/errno.ts';
+import { helperPath } from '../../launch/helper-path.ts';
+import { scopedTmpPath } from '../../launch/scoped-tmp.ts';
+import { SandboxError } from '../sandbox-error.ts';
+import { encodeRootScript, type Ids, listRootSteps } from './root-steps.ts';
+
+interface FirstLine {
+  readonly ready?: boolean;
+  readonly failed?: string;
+  readonly what?: string;
+  readonly errno?: number;
+}
+
+/** Why the helper cannot make a tree for sandboxes here. */
+export class ResidentFailure extends Error {
+  readonly step: string;
+
+  constructor(line: FirstLine) {
+    const why = line.errno ? `: ${describeErrno(line.errno)}` : '';
+    super(`${line.failed ?? 'the helper'}: ${line.what ?? 'it ended at once'}${why}`);
+    this.name = 'ResidentFailure';
+    this.step = line.failed ?? '';
+  }
+}
+
+/**
+ * A helper that stays: it is small, so that it forks quickly however much memory this process has, and it holds the tree of
+ * files that every sandbox starts from. It ends with this process, and does not keep it from ending.
+ */
+export class Resident {
+  readonly #child: ChildProcess;
+  readonly #directory: string;
+  readonly #onExit = (): void => this.#removeDirectory();
+  isAlive = true;
+
+  private constructor(child: ChildProcess, directory: string) {
+    this.#child = child;
+    this.#directory = directory;
+    process.on('exit', this.#onExit);
+    child.once('exit', () => {
+      this.isAlive = false;
+      this.#removeDirectory();
+      process.off('exit', this.#onExit);
+    });
+  }
+
+  static async start(ids: Ids): Promise<Resident> {
+    const helper = helperPath();
+    if (!existsSync(helper))
+      throw new SandboxError('backend_unavailable', `Cannot find the helper at ${helper}`, {
+        hint: 'Run npm ci, which builds it',
+      });
+    const { spawn } = process.getBuiltinModule('node:child_process');
+    const directory = `${scopedTmpPath(ids.uid, process.pid)}-${randomBytes(4).toString('hex')}`;
+    mkdirSync(directory, { mode: 0o700 });
+    const stdio = ['ignore', 'ignore', 'ignore', 'pipe'] as const;
+    const child = spawn(helper, ['serve'], { stdio: [...stdio], env: {}, cwd: '/' });
+    const resident = new Resident(child, directory);
+    try {
+      await resident.#greet(encodeRootScript(ids, directory, listRootSteps(ids)));
+      return resident;
+    } catch (error) {
+      resident.close();
+      throw error;
+    }
+  }
+
+  async #greet(script: Buffer): Promise<void> {
+    const channel = this.#child.stdio[3] as Duplex & { unref(): void };
+    const line = await new Promise<string>((resolve, reject) => {
+      let heard = '';
+      this.#child.once('error', reject);
+      channel.on('error', () => undefined); // it has ended, which the end says
+      channel.on('data', (data: Buffer) => {
+        heard += data.toString();
+        if (heard.includes('\n')) resolve(heard);
+      });
+      channel.once('end', () => resolve(heard));
+      channel.write(script);
+    });
+    const first = (line === '' ? {} : JSON.parse(line.split('\n')[0] ?? '{}')) as FirstLine;
+    if (first.ready !== true) throw new ResidentFailure(first);
+    this.#child.unref();
+    channel.unref();
+  }
+
+  /** A connection to a new sandbox of its own. */
+  async connect(): Promise<Socket> {
+    return await this.#open('plain');
+  }
+
+  /** The same for one with doors, whose channel was opened with this token. */
+  async connectNetworked(token: Uint8Array): Promise<Socket> {
+    const socket = await this.#open('networked');
+    socket.write(token);
+    return socket;
+  }
+
+  get channelPath(): string {
+    return join(this.#directory, 'channels');
+  }
+
+  async #open(name: string): Promise<Socket> {
+    const socket = connect(join(this.#directory, name));
+    return await new Promise((resolve, reject) => {
+      socket.once('connect', () => {
+        socket.off('error', reject);
+        resolve(socket);
+      });
+      socket.once('error', reject);
+    });
+  }
+
+  close(): void {
+    this.#child.stdio[3]?.destroy();
+    this.#child.kill('SIGKILL');
+    this.#removeDirectory();
+  }
+
+  #removeDirectory(): void {
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
