@@ -1,10 +1,11 @@
 // What the doors to the network cost: beside the shortest CONNECT proxy and the shortest relay that node can be.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { quietEnvironment, ROOT } from './measure.mjs';
+import { installSandboxRuntime } from './srt.mjs';
 import { makeTable, median } from './tables.mjs';
 
 const BULK_MIB = 64;
@@ -65,12 +66,12 @@ async function measure(ways, time, { rounds, warmup }) {
 /** As on a machine without network namespaces; the directory of the program may be read. */
 const BROKERED = ['sandbox', '--quiet', '--layers=-net'];
 
-/** The times in milliseconds that bench/dialer.c says, without its first ones. */
-function runDialer(argv, cwd, warmup) {
+/** The times in milliseconds that bench/dialer.c or bench/door-client.mjs says, without its first ones. */
+function runDialer(argv, cwd, warmup, env = {}) {
   const { status, stdout, stderr } = spawnSync(argv[0], argv.slice(1), {
     cwd,
     encoding: 'utf8',
-    env: quietEnvironment(),
+    env: { ...quietEnvironment(), ...env },
   });
   if (status !== 0) throw new Error(`${argv.join(' ')} failed: ${stderr}`);
   const times = stdout.split('\n').filter(Boolean).slice(warmup);
@@ -114,7 +115,57 @@ function* benchBrokered(bench, { scale, port }) {
   );
 }
 
-export async function* benchEgress(bench, { scale }) {
+/** The words that run a client under sandbox-runtime, whose way out is a chain of programs; or why it cannot be had. */
+function prepareSandboxRuntime(bench, words) {
+  const srt = installSandboxRuntime(bench.scratch('srt-egress'));
+  if ('problem' in srt) return srt;
+  const settings = join(srt.cwd, 'egress.json');
+  const network = { allowedDomains: ['localhost'], deniedDomains: [] };
+  const filesystem = { denyRead: [], allowWrite: ['.'], denyWrite: [] };
+  writeFileSync(settings, JSON.stringify({ network, filesystem }));
+  const [node, cli] = srt.argv;
+  const command = words.map((word) => `'${word}'`).join(' ');
+  return { ...srt, argv: [node, cli, '--settings', settings, '-c', command] };
+}
+
+/** The same client in whole sandboxes, of ours and of others, where each connect() is looked at; and outside, with the plain proxy. */
+function benchInside(bench, { scale, notes, port, plain }) {
+  const dir = join(bench.path, 'inside');
+  mkdirSync(dir);
+  copyFileSync(join(ROOT, 'bench/door-client.mjs'), join(dir, 'door-client.mjs'));
+  const count = 250;
+  const client = (way) => [process.execPath, './door-client.mjs', way, String(port), String(count)];
+  const ours = [join(ROOT, 'bin/assay.js'), 'sandbox', '--quiet', '--allow-net'];
+  const inside = [...ours, `localhost:${port}`, '--'];
+  const ways = {
+    plain: { argv: client('proxy'), env: { http_proxy: `http://127.0.0.1:${plain}` } },
+    proxy: { argv: [...inside, ...client('proxy')] },
+    transparent: { argv: [...inside, ...client('plain')] },
+  };
+  const rows = [
+    { name: 'plain', label: 'a plain CONNECT proxy in node, outside' },
+    { name: 'proxy', label: 'the proxy door', against: 'plain' },
+    { name: 'transparent', label: 'the plain door', against: 'plain' },
+  ];
+  const srt = prepareSandboxRuntime(bench, client('proxy'));
+  if ('problem' in srt) notes.push(`sandbox-runtime's bridge was not measured: ${srt.problem}`);
+  else {
+    copyFileSync(join(dir, 'door-client.mjs'), join(srt.cwd, 'door-client.mjs'));
+    ways.srt = { argv: srt.argv, cwd: srt.cwd };
+    rows.push(
+      { name: 'srt', label: `sandbox-runtime ${srt.version}'s bridge`, against: 'plain' },
+      { name: 'proxy', label: 'the proxy door', against: 'srt', bar: { ratio: 1 } },
+    );
+  }
+  const times = new Map(Object.keys(ways).map((name) => [name, []]));
+  for (let round = 0; round < Math.max(2, Math.round(6 * scale)); round++)
+    for (const [name, { argv, cwd = dir, env }] of Object.entries(ways))
+      times.get(name).push(...runDialer(argv, cwd, 50, env));
+  for (const list of times.values()) list.sort((one, other) => one - other);
+  return makeTable('Connect and first byte, from inside a sandbox', times, rows);
+}
+
+export async function* benchEgress(bench, { scale, notes }) {
   const file = await bench.bundle('door-servers');
   const children = [];
   const start = async (kind, port) => {
@@ -155,6 +206,7 @@ export async function* benchEgress(bench, { scale }) {
       { name: 'proxy', label: 'the proxy door', against: 'relay', bar },
       { name: 'transparent', label: 'the plain door', against: 'relay', bar },
     ]);
+    yield benchInside(bench, { scale, notes, port: upstream, plain });
     yield* benchBrokered(bench, { scale, port: upstream });
   } finally {
     for (const child of children) child.kill();

@@ -284,7 +284,7 @@ async function main() {
       for await (const table of benchObservation(bench, { scale, notes })) add(table);
     if (wants('evidence'))
       for await (const table of benchEvidence(bench, { isQuick, notes })) add(table);
-    if (wants('egress')) for await (const table of benchEgress(bench, { scale })) add(table);
+    if (wants('egress')) for await (const table of benchEgress(bench, { scale, notes })) add(table);
     if (isJson) console.log(JSON.stringify({ host, tables, notes }, null, 2));
     else for (const note of notes) console.log(`\nNote: ${note}`);
   } finally {

@@ -8,7 +8,8 @@ export interface Asked {
   readonly door: Door;
   readonly destination: Destination;
   readonly client: Duplex;
-  readonly peerPort?: number | undefined;
+  /** The program's own socket, whatever is spoken inside it. */
+  readonly peer?: Socket | undefined;
 }
 
 export type Failure =
@@ -21,6 +22,7 @@ export class Connection {
   readonly address: string;
   readonly isOwn: boolean;
   note: string | undefined;
+  peerPort: number | undefined;
 
   constructor(
     asked: Asked,
@@ -30,6 +32,11 @@ export class Connection {
     this.upstream = socket;
     this.address = address;
     this.isOwn = isOwn;
+  }
+
+  /** To be called while the program's socket is open, and when nobody waits: asking the kernel takes a while. */
+  learnPeer(): void {
+    this.peerPort ??= this.asked.peer?.remotePort;
   }
 
   /** Breaks off both sides. */
@@ -78,9 +85,9 @@ export class Connections {
     const connection = new Connection(asked, dialled);
     const end = (): void => {
       if (!this.#live.delete(connection)) return;
-      const { address, note, upstream } = connection;
+      const { address, note, upstream, peerPort } = connection;
       const { bytesWritten: sent, bytesRead: received } = upstream;
-      const counts = { sent, received, address, note };
+      const counts = { sent, received, address, note, peerPort };
       this.#tell(asked, { ...counts, verdict: dialled.verdict, outcome: 'ok', startedMs });
     };
     this.#live.set(connection, end);
@@ -145,16 +152,17 @@ export class Connections {
   }
 
   #tell(asked: Asked, fact: Told): void {
-    const { door, destination, peerPort } = asked;
+    const { door, destination, peer } = asked;
     const durationMs = this.#now() - fact.startedMs;
+    const { peerPort: _, ...told } = fact;
     this.#log.connection({
       door,
       destination,
-      peerPort,
+      peerPort: fact.peerPort ?? peer?.remotePort,
       sent: 0,
       received: 0,
       durationMs,
-      ...fact,
+      ...told,
     });
   }
 }
@@ -166,5 +174,6 @@ interface Told {
   readonly address?: string;
   readonly sent?: number;
   readonly received?: number;
+  readonly peerPort?: number | undefined;
   readonly note?: string | undefined;
 }

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { parseIp } from '../policy/ip-address.ts';
 import type { Destination, EgressRules, Verdict } from './egress.ts';
 import { judgeAddresses, type Resolver } from './resolver.ts';
 
@@ -101,7 +102,7 @@ export class Dialer {
     }
     // The rules may have changed meanwhile; and only now does the kernel tell for certain whether that was the host
     // itself, which then has the same address at both ends.
-    const isOwn = won.socket.localAddress === won.socket.remoteAddress;
+    const isOwn = isSameEnd(won);
     const verdict = this.#rules.decideAddress(destination, won.address, { isOwn });
     if (verdict.isAllowed) return { ...won, verdict, isOwn };
     won.socket.destroy();
@@ -188,6 +189,14 @@ async function raceAddresses({ addresses, port, attemptMs, end }: Race) {
     end.onStop(settle);
     tryNext();
   });
+}
+
+/** Loopback is not what is asked for; it is the host's in any case. */
+function isSameEnd({ socket, address }: { socket: Socket; address: string }): boolean {
+  if (address.startsWith('127.')) return false;
+  const local = parseIp(socket.localAddress ?? '');
+  const other = parseIp(address);
+  return local !== undefined && local.bits === other?.bits && local.value === other.value;
 }
 
 const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true } as const;

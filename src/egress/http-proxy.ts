@@ -17,8 +17,7 @@ export async function serveHttpProxy(
   client: Socket,
   reader: ByteReader,
 ): Promise<void> {
-  const peerPort = client.remotePort;
-  const session = new HttpSession({ context, door: 'http', client, reader, peerPort });
+  const session = new HttpSession({ context, door: 'http', client, reader, peer: client });
   const head = await session.run();
   if (head) await serveConnect(context, client, { reader, head });
 }
@@ -29,7 +28,6 @@ async function serveConnect(
   { reader, head }: { readonly reader: ByteReader; readonly head: RequestHead },
 ): Promise<void> {
   const { connections } = context;
-  const peerPort = client.remotePort;
   const fail = (words: Buffer): void => {
     reader.detach();
     endWith(client, words);
@@ -38,13 +36,13 @@ async function serveConnect(
   if ('problem' in host) {
     const destination = toOddDestination(head.target);
     const verdict = { isAllowed: false, rule: null, reason: host.problem };
-    connections.refuse({ door: 'http', destination, client, peerPort }, verdict);
+    connections.refuse({ door: 'http', destination, client, peer: client }, verdict);
     return fail(answerProblem({ status: 400, problem: host.problem }));
   }
   const problem = checkConnect(head, formatHostPort(host, host.port));
   if (problem !== undefined) return fail(answerProblem({ status: 400, problem }));
   const destination = toNamed(context, toDestination(host));
-  const opened = await connections.open({ door: 'http', destination, client, peerPort });
+  const opened = await connections.open({ door: 'http', destination, client, peer: client });
   if (!('upstream' in opened)) return fail(answerFailure(destination, opened));
   if (client.writable) client.write(ESTABLISHED);
   await runTunnel(context, opened, reader);

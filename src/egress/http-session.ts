@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ByteReader, send } from './byte-reader.ts';
 import type { Connection } from './connections.ts';
@@ -22,7 +23,8 @@ export interface HttpSessionOptions {
   readonly door: Door;
   readonly client: Duplex;
   readonly reader: ByteReader;
-  readonly peerPort?: number | undefined;
+  /** The program's own socket. */
+  readonly peer?: Socket | undefined;
   /** Absent at the proxy, where every request says itself where it goes. */
   readonly tunnel?: (TunnelEnd & OpenUpstream) | undefined;
 }
@@ -142,6 +144,7 @@ export class HttpSession {
       return undefined;
     }
     this.#upstream = toUpstream({ connection: opened, upstream: opened.upstream }, destination);
+    opened.learnPeer();
     if (this.#client.destroyed) this.#drop();
     return this.#upstream;
   }
@@ -231,8 +234,8 @@ export class HttpSession {
   };
 
   #asked(destination: Destination) {
-    const { door, client, peerPort } = this.#options;
-    return { door, destination, client, peerPort };
+    const { door, client, peer } = this.#options;
+    return { door, destination, client, peer };
   }
 }
 

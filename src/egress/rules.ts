@@ -12,6 +12,7 @@ import type { InjectRule, NetRule, Policy } from '../policy/policy.ts';
 import { listSpecialRanges } from '../policy/special-ranges.ts';
 import type { Destination, EgressRules, Verdict } from './egress.ts';
 import { decideHttp, findHttpRules } from './http-rules.ts';
+import { VerdictMemo } from './verdict-memo.ts';
 
 /** Time as the rules see it, so that a test can turn the hands. */
 export interface RuleClock {
@@ -54,6 +55,7 @@ class RuleSet implements LiveRules {
   readonly #surroundings: Surroundings | undefined;
   readonly #special = listSpecialRanges();
   readonly #listeners: (() => void)[] = [];
+  readonly #memo = new VerdictMemo();
   #cancel: (() => void) | undefined;
 
   constructor({ policy: { net, inject }, clock, surroundings }: RulesInput) {
@@ -69,12 +71,20 @@ class RuleSet implements LiveRules {
   }
 
   decideName(name: string): Verdict {
+    return this.#recall(`name\n${name}`, () => this.#decideName(name));
+  }
+
+  #decideName(name: string): Verdict {
     const host = readHost(name);
     if (host?.name === undefined) return REFUSED;
     return this.#toVerdict(judgeName(this.#live(), host.name, undefined), undefined);
   }
 
   decide(destination: Destination): Verdict {
+    return this.#recall(`host\n${toKey(destination)}`, () => this.#decide(destination));
+  }
+
+  #decide(destination: Destination): Verdict {
     const host = hostOf(destination);
     if (!host) return REFUSED;
     if (destination.protocol !== 'tcp') return NOT_CARRIED;
@@ -85,15 +95,20 @@ class RuleSet implements LiveRules {
   decideAddress(
     destination: Destination,
     address: string,
-    options: { readonly isOwn?: boolean } = {},
+    { isOwn = false }: { readonly isOwn?: boolean } = {},
   ): Verdict {
+    const key = `address\n${toKey(destination)}\n${address}\n${isOwn}`;
+    return this.#recall(key, () => this.#decideAddress(destination, address, isOwn));
+  }
+
+  #decideAddress(destination: Destination, address: string, isOwn: boolean): Verdict {
     const decided = this.decide(destination);
     if (!decided.isAllowed) return decided;
     const dialled = parseIp(address);
     if (!dialled) return REFUSED;
     const { name, port } = destination;
     const isResolved = name !== undefined;
-    const live = options.isOwn === true ? knowAsOwn(this.#live(), dialled) : this.#live();
+    const live = isOwn ? knowAsOwn(this.#live(), dialled) : this.#live();
     const judged = judgeAddress(live, { address: dialled, port, isResolved });
     if (!judged.isAllowed) return this.#toVerdict(judged, port);
     return isResolved ? decided : this.#toVerdict(judged, port);
@@ -111,6 +126,11 @@ class RuleSet implements LiveRules {
   }
 
   isInspected(destination: Destination): boolean {
+    const key = `inspected\n${toKey(destination)}`;
+    return this.#recall(key, () => this.#isInspected(destination));
+  }
+
+  #isInspected(destination: Destination): boolean {
     const host = hostOf(destination);
     if (!host) return false;
     const rules = findHttpRules(this.#live().rules, host, destination.port);
@@ -157,6 +177,10 @@ class RuleSet implements LiveRules {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#listeners.length = 0;
+  }
+
+  #recall<T>(key: string, make: () => T): T {
+    return this.#memo.get(key, [this.#live(), this.#surroundings?.state], make);
   }
 
   /** Expiry is by the clock and not by the timer: a late timer lets nothing through. */
@@ -209,7 +233,12 @@ const NOT_CARRIED: Verdict = { isAllowed: false, rule: null, reason: 'UDP is not
 /** The rules, where it has turned out that this address is one of the machine's own. */
 function knowAsOwn(rules: NetRules, { bits, value }: IpAddress): NetRules {
   const isOwn = (one: IpAddress): boolean => one.bits === bits && one.value === value;
-  return { ...rules, surroundings: { nat64: rules.surroundings?.nat64 ?? [], isOwn } };
+  return { ...rules, surroundings: { nat64: rules.surroundings?.nat64 ?? [], isOwn, state: null } };
+}
+
+/** What is no name of a host has more lines than these, and is mistaken for nothing. */
+function toKey({ protocol, name, address, port }: Destination): string {
+  return `${protocol}\n${name ?? ''}\n${address ?? ''}\n${port}`;
 }
 
 function isExpired({ expiresAtMs }: NetRule, now: number): boolean {

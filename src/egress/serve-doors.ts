@@ -58,7 +58,7 @@ export function serveDoors(
     [proxy, accept(serveProxy, sayBusy)],
     ...transparent.map((server): [Server, (client: Socket) => void] => [
       server,
-      accept(async (...all) => serveTransparent(...all, portOf(server)), refuseTransparent),
+      accept(makeServeTransparent(server), refuseTransparent),
     ]),
   ];
   for (const [server, listener] of servers) server.on('connection', listener);
@@ -73,10 +73,16 @@ export function serveDoors(
   };
 }
 
-/** A door that leads connections of others has none of its own, and stands at its place inside. */
-function portOf(server: Server): number {
-  const at = server.address();
-  return typeof at === 'object' && at ? at.port : DOORS.transparent.port;
+/** A door that leads connections of others has no port of its own, and stands at its place inside. */
+function makeServeTransparent(server: Server): Serve {
+  let port: number | undefined;
+  return async (context, client) => {
+    if (port === undefined) {
+      const at = server.address();
+      port = typeof at === 'object' && at ? at.port : DOORS.transparent.port;
+    }
+    return serveTransparent(context, client, port);
+  };
 }
 
 const TOO_MANY: Verdict = {
@@ -88,8 +94,7 @@ const UNREAD: Destination = { protocol: 'tcp', name: 'unread', port: 0 };
 
 /** Without reading a word: to wait for one would be to serve it. So nobody knows where it was to go. */
 function sayBusy({ connections }: DoorContext, client: Socket): void {
-  const { remotePort: peerPort } = client;
-  connections.refuse({ door: 'http', destination: UNREAD, client, peerPort }, TOO_MANY);
+  connections.refuse({ door: 'http', destination: UNREAD, client, peer: client }, TOO_MANY);
   client.write(answer(503, { error: 'busy', reason: TOO_MANY.reason }));
   client.destroySoon();
 }

@@ -54,7 +54,7 @@ export async function serveSocks(
   reader.setDeadline(0);
   const { connections } = context;
   const destination = toNamed(context, request.destination);
-  const asked = { door: 'socks', destination, client, peerPort: client.remotePort } as const;
+  const asked = { door: 'socks', destination, client, peer: client } as const;
   if (request.problem !== undefined) {
     connections.refuse(asked, { isAllowed: false, rule: null, reason: request.problem });
     return fail(reply(REPLY.refused));

@@ -12,6 +12,8 @@ export class HostSurroundings implements Surroundings {
   readonly #now: () => number;
   readonly #list: () => readonly string[];
   #own: ReadonlySet<string> = new Set();
+  #text = '';
+  #state = {};
   #readAtMs = -Infinity;
 
   constructor(
@@ -22,17 +24,32 @@ export class HostSurroundings implements Surroundings {
     this.#list = list;
   }
 
+  get state(): unknown {
+    this.#refresh();
+    return this.#state;
+  }
+
   isOwn(address: IpAddress): boolean {
-    if (this.#now() - this.#readAtMs >= KEPT_MS) {
-      this.#own = new Set(this.#list().flatMap((text) => toKey(parseIp(text))));
-      this.#readAtMs = this.#now();
-    }
+    this.#refresh();
     return toKey(address).some((key) => this.#own.has(key));
   }
 
   /** Takes the IPv6 addresses that the network has given to `ipv4only.arpa`. */
   learnNat64(texts: readonly string[]): void {
     this.nat64 = findNat64Prefixes(texts.flatMap((text) => parseIp(text) ?? []));
+    this.#state = {};
+  }
+
+  #refresh(): void {
+    const now = this.#now();
+    if (now - this.#readAtMs < KEPT_MS) return;
+    this.#readAtMs = now;
+    const all = this.#list();
+    const text = all.join(' ');
+    if (text === this.#text) return;
+    this.#text = text;
+    this.#own = new Set(all.flatMap((one) => toKey(parseIp(one))));
+    this.#state = {};
   }
 }
 

@@ -30,11 +30,11 @@ export async function serveTransparent(
 
 /** Where it wanted to go; undefined when it is gone already. */
 export function askedBy(context: DoorContext, client: Socket): Asked | undefined {
-  const { localAddress, localPort, remotePort: peerPort } = client;
+  const { localAddress, localPort } = client;
   const host = parseHost(localAddress ?? '');
   if ('problem' in host || localPort === undefined) return undefined;
   const destination = toNamed(context, { protocol: 'tcp', ...host, port: localPort });
-  return { door: 'transparent', destination, client, peerPort };
+  return { door: 'transparent', destination, client, peer: client };
 }
 
 /** Addresses that no rule can mean here. Other ports of loopback come here only where the policy names them. */

@@ -25,10 +25,12 @@ export async function runTunnel(
   const isStrict = context.rules.isInspected(destination);
   if (destination.name === undefined && !isStrict) {
     pump(upstream, client);
-    return passOn(reader, upstream);
+    passOn(reader, upstream);
+    return connection.learnPeer();
   }
   // Not held back until then: in many protocols the server speaks first.
   const stop = pump(upstream, client);
+  connection.learnPeer();
   const { headMs } = context.limits;
   const words = await lookAtFirst(reader, { upstream, isStrict, headMs });
   if (words.kind === 'bad') return connection.cut(`cut: ${words.problem}`);
@@ -86,9 +88,9 @@ async function serveHttp(
   context: DoorContext,
   { connection, reader, client, upstream, isTls }: HttpSides,
 ): Promise<void> {
-  const { door, peerPort, destination } = connection.asked;
+  const { door, peer, destination } = connection.asked;
   const tunnel = { destination, isTls, connection, upstream };
-  await new HttpSession({ context, door, client, reader, peerPort, tunnel }).run();
+  await new HttpSession({ context, door, client, reader, peer, tunnel }).run();
 }
 
 async function openTls(

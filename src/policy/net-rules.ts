@@ -19,6 +19,8 @@ export interface Surroundings {
   isOwn(address: IpAddress): boolean;
   /** What the translators of this network turn into IPv4. */
   readonly nat64: readonly IpRange[];
+  /** Another thing whenever something of it has changed. */
+  readonly state: unknown;
 }
 
 /** All rules of a run, ready to be asked. */
