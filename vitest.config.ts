@@ -16,6 +16,7 @@ const SANDBOXED = [
   'test/host/**/*.test.ts',
   'test/native/**/*.test.ts',
   'test/egress/sandboxed/**/*.test.ts',
+  'test/backends/wasm/sandboxed/**/*.test.ts',
   'test/plan/seccomp/kernel.test.ts',
   'test/artifacts/page/browser*.test.ts',
 ];

@@ -7,7 +7,8 @@ import type { FromCell, RunEnd } from './protocol.ts';
 /** What came from a cell is taken apart and put together anew: the engine in it has run what nobody trusts. */
 
 const MAX_DENIALS = 1000;
-const MAX_TEXT = 8192;
+/** Longer than the longest path. */
+const MAX_TEXT = 20_000;
 
 class BadMessage extends Error {}
 

@@ -5,7 +5,7 @@ export interface Frame {
 }
 
 /** More than any message may take; bytes come in pieces of at most `PIECE_BYTES`. */
-const MAX_MESSAGE_BYTES = 4 << 20;
+const MAX_MESSAGE_BYTES = 16 << 20;
 export const PIECE_BYTES = 1 << 20;
 const HEAD_BYTES = 8;
 

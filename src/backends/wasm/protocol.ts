@@ -48,10 +48,12 @@ export interface RunEnd {
 export type FileRequest =
   | { readonly op: 'read'; readonly path: string; readonly at: number; readonly maxBytes: number }
   | { readonly op: 'write' | 'code'; readonly path: string; readonly isFirst: boolean }
-  | { readonly op: 'mkdir' | 'readdir' | 'stat' | 'rm'; readonly path: string }
+  | { readonly op: 'mkdir' | 'stat' | 'rm'; readonly path: string }
+  /** Of a directory, or of everything below the workspace; some at a time. */
+  | { readonly op: 'readdir'; readonly path: string; readonly from: number }
+  | { readonly op: 'list'; readonly from: number }
   | { readonly op: 'rename'; readonly path: string; readonly to: string }
-  | { readonly op: 'link'; readonly path: string; readonly to: string }
-  | { readonly op: 'list' };
+  | { readonly op: 'link'; readonly path: string; readonly to: string };
 
 /** To the cell; `id` is of a run or of a question. */
 export type ToCell =

@@ -3,7 +3,7 @@ import type { SandboxFs, SandboxStat } from '../sandbox.ts';
 import { SandboxError, type SandboxErrorCode } from '../sandbox-error.ts';
 import { WORKSPACE } from '../spec.ts';
 import { type CellProcess, CellRefusal } from './cell-process.ts';
-import { decodeNames, decodeStat } from './decode-message.ts';
+import { type CellEntry, decodeEntries, decodeNames, decodeStat } from './decode-message.ts';
 import { PIECE_BYTES } from './frames.ts';
 
 const CODES: Readonly<Record<string, SandboxErrorCode>> = {
@@ -37,10 +37,12 @@ export function toSandboxError(error: unknown, path: string): unknown {
 /** The files of a cell: what is read-only for programs inside is not for whoever holds it. */
 export class CellFiles implements SandboxFs {
   private readonly cell: CellProcess;
+  private readonly maxFiles: number;
   private readonly requireAlive: () => void;
 
-  constructor(cell: CellProcess, requireAlive: () => void) {
+  constructor(cell: CellProcess, maxFiles: number, requireAlive: () => void) {
     this.cell = cell;
+    this.maxFiles = maxFiles;
     this.requireAlive = requireAlive;
   }
 
@@ -54,6 +56,24 @@ export class CellFiles implements SandboxFs {
       return await this.cell.file(request, bytes);
     } catch (error) {
       throw toSandboxError(error, path);
+    }
+  }
+
+  /** A cell that names more files than it can have is not listened to any longer. */
+  private requireCount(count: number): void {
+    if (count > this.maxFiles)
+      throw new SandboxError('engine_failed', 'The cell names more files than it can have');
+  }
+
+  /** Everything in the workspace. */
+  async list(): Promise<CellEntry[]> {
+    const entries: CellEntry[] = [];
+    for (;;) {
+      const { value } = await this.cell.file({ op: 'list', from: entries.length });
+      const more = decodeEntries(value);
+      if (more.length === 0) return entries;
+      entries.push(...more);
+      this.requireCount(entries.length);
     }
   }
 
@@ -94,8 +114,15 @@ export class CellFiles implements SandboxFs {
   }
 
   async readdir(path: string): Promise<readonly string[]> {
-    const { value } = await this.ask(path, (inside) => [{ op: 'readdir', path: inside }]);
-    return decodeNames(value);
+    const names: string[] = [];
+    for (;;) {
+      const from = names.length;
+      const { value } = await this.ask(path, (inside) => [{ op: 'readdir', path: inside, from }]);
+      const more = decodeNames(value);
+      if (more.length === 0) return names;
+      names.push(...more);
+      this.requireCount(names.length);
+    }
   }
 
   async stat(path: string): Promise<SandboxStat> {

@@ -11,7 +11,7 @@ import type {
   SandboxProcess,
 } from '../sandbox.ts';
 import { SandboxError } from '../sandbox-error.ts';
-import { type SandboxLimits, type SandboxSpec, WORKSPACE } from '../spec.ts';
+import { DEFAULT_LIMITS, type SandboxLimits, type SandboxSpec, WORKSPACE } from '../spec.ts';
 import type { CellProcess } from './cell-process.ts';
 import { findProgram, toRunLimits } from './command.ts';
 import { EventQueue } from './event-queue.ts';
@@ -51,7 +51,9 @@ export class WasmSandbox implements Sandbox {
     this.spec = spec;
     this.limits = limits;
     this.programs = programs;
-    this.files = new CellFiles(cell, () => this.requireAlive());
+    this.files = new CellFiles(cell, limits.inodes ?? DEFAULT_LIMITS.inodes, () =>
+      this.requireAlive(),
+    );
     this.fs = this.files;
   }
 
@@ -150,7 +152,7 @@ export class WasmSandbox implements Sandbox {
 
   async changes(): Promise<readonly FileChange[]> {
     this.requireAlive();
-    return await findChanges(this.baseline, this.cell, this.files);
+    return await findChanges(this.baseline, this.files);
   }
 
   async putCode(name: string, code: Uint8Array): Promise<string> {

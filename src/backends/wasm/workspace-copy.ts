@@ -13,7 +13,6 @@ import {
 import type { FileChange } from '../sandbox.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import type { CellProcess } from './cell-process.ts';
-import { decodeEntries } from './decode-message.ts';
 import { PIECE_BYTES } from './frames.ts';
 import { type CellFiles, toSandboxError } from './sandbox-files.ts';
 
@@ -95,13 +94,8 @@ export async function copyWorkspace(host: string, cell: CellProcess): Promise<Ba
 }
 
 /** What differs from the baseline. The digests are made here, of what the cell hands out. */
-export async function findChanges(
-  baseline: Baseline,
-  cell: CellProcess,
-  files: CellFiles,
-): Promise<FileChange[]> {
-  const { value } = await cell.file({ op: 'list' });
-  const entries = decodeEntries(value);
+export async function findChanges(baseline: Baseline, files: CellFiles): Promise<FileChange[]> {
+  const entries = await files.list();
   const changes: FileChange[] = [];
   for (const { path, kind, sizeBytes } of entries) {
     const before = baseline.get(path);

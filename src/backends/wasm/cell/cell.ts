@@ -9,6 +9,8 @@ import { Run, type RunInput } from './run.ts';
 import { capMemory } from './wasm-module.ts';
 
 const WORKSPACE = 'workspace';
+/** Names at a time, so that no message is ever too long. */
+const MAX_LISTED = 128;
 
 /** Imports what is named and says what came with it. */
 const NAME_MODULES = `import sys
@@ -163,12 +165,11 @@ export class Cell {
         return {};
       case 'readdir': {
         const { entries } = tree.directory(request.path, this.below());
-        return {
-          value: Array.from(
-            entries,
-            ([name, { kind }]) => `${name}${kind === 'directory' ? '/' : ''}`,
-          ),
-        };
+        const names = Array.from(
+          entries,
+          ([name, { kind }]) => `${name}${kind === 'directory' ? '/' : ''}`,
+        );
+        return { value: names.slice(request.from, request.from + MAX_LISTED) };
       }
       case 'stat':
         return { value: tree.stat(request.path, this.below()) };
@@ -179,7 +180,9 @@ export class Cell {
         tree.rename(request.path, request.to, 'outside', [this.below(), this.below()]);
         return {};
       case 'list':
-        return { value: this.list(this.workspace, '') };
+        return {
+          value: this.list(this.workspace, '').slice(request.from, request.from + MAX_LISTED),
+        };
     }
   }
 

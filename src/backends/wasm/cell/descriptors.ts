@@ -8,6 +8,7 @@ import type { FileTree, LookOptions } from './file-tree.ts';
 export const ROOT_FD = 3;
 const FIRST_FD = 4;
 const MAX_PIECE = 1 << 20;
+const MAX_ENTRIES = 256;
 
 interface OpenFile {
   readonly node: FileNode | DirectoryNode;
@@ -210,13 +211,15 @@ export class Descriptors {
     return this.tree.look(path, this.from(at, isFollowed));
   }
 
-  readDirectory(fd: number): DirectoryEntry[] {
+  /** From the `from`th on, some at a time. */
+  readDirectory(fd: number, from: number): DirectoryEntry[] {
     const { node } = this.get(fd);
     if (node.kind !== 'directory') throw new FileError('NOTDIR');
     const own = { ino: node.ino, kind: 'directory' } as const;
     const above = { ino: (node.parent ?? node).ino, kind: 'directory' } as const;
     const entries = Array.from(node.entries, ([name, { ino, kind }]) => ({ name, ino, kind }));
-    return [{ name: '.', ...own }, { name: '..', ...above }, ...entries];
+    const all = [{ name: '.', ...own }, { name: '..', ...above }, ...entries];
+    return all.slice(from, from + MAX_ENTRIES);
   }
 
   makeDirectory(at: number, path: string): void {

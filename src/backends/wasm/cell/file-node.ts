@@ -17,6 +17,8 @@ export interface DirectoryNode {
   readonly entries: Map<string, TreeNode>;
   modifiedMs: number;
   parent: DirectoryNode | undefined;
+  /** Directories above it. */
+  depth: number;
   isReadOnly: boolean;
 }
 

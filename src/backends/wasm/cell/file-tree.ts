@@ -12,6 +12,8 @@ import { Space, type SpaceLimits } from './space.ts';
 const MAX_NAME_BYTES = 255;
 const MAX_PATH_BYTES = 4096;
 const MAX_LINKS = 32;
+/** So that whoever goes through the tree comes to an end. */
+const MAX_DEPTH = 64;
 const MIN_CAPACITY = 256;
 
 /** Who asks: a program inside, or whoever holds the sandbox. */
@@ -58,6 +60,7 @@ export class FileTree {
       entries: new Map(),
       modifiedMs: Date.now(),
       parent,
+      depth: parent ? parent.depth + 1 : 0,
       isReadOnly: parent?.isReadOnly ?? false,
     };
   }
@@ -125,6 +128,7 @@ export class FileTree {
   makeDirectory(path: string, actor: Actor, options: LookOptions = {}): DirectoryNode {
     const place = this.find(path.replace(/\/+$/, '') || '/', { ...options, isFollowed: false });
     const node = this.newDirectory(place.parent);
+    if (node.depth > MAX_DEPTH) throw new FileError('NAMETOOLONG');
     this.add(place, node, actor);
     return node;
   }
@@ -132,6 +136,8 @@ export class FileTree {
   makeLink(path: string, target: string, actor: Actor, options: LookOptions = {}): void {
     splitPath(target);
     const place = this.find(path, { ...options, isFollowed: false });
+    const targetBytes = Buffer.byteLength(target);
+    this.space.takeAll(targetBytes);
     this.lastIno += 1;
     const node: LinkNode = {
       kind: 'link',
@@ -139,7 +145,12 @@ export class FileTree {
       target,
       modifiedMs: Date.now(),
     };
-    this.add(place, node, actor);
+    try {
+      this.add(place, node, actor);
+    } catch (error) {
+      this.space.giveBack(targetBytes);
+      throw error;
+    }
   }
 
   /** The file at `path`, made if it is not there. */
@@ -242,7 +253,10 @@ export class FileTree {
     if (node.kind === 'file') {
       node.links -= 1;
       this.release(node);
-    } else this.space.giveInodeBack();
+      return;
+    }
+    if (node.kind === 'link') this.space.giveBack(Buffer.byteLength(node.target));
+    this.space.giveInodeBack();
   }
 
   /** Gives the space of a file back that nobody can reach any more. */
@@ -269,6 +283,7 @@ export class FileTree {
     if (Buffer.byteLength(target.name) > MAX_NAME_BYTES) throw new FileError('NAMETOOLONG');
     if (node === target.node) return;
     if (node.kind === 'directory' && isAtOrBelow(target.parent, node)) throw new FileError('INVAL');
+    if (target.parent.depth + heightOf(node) > MAX_DEPTH) throw new FileError('NAMETOOLONG');
     if (target.node) {
       if (node.kind === 'directory' && target.node.kind !== 'directory')
         throw new FileError('NOTDIR');
@@ -280,8 +295,20 @@ export class FileTree {
     }
     source.parent.entries.delete(source.name);
     target.parent.entries.set(target.name, node);
-    if (node.kind === 'directory') node.parent = target.parent;
+    if (node.kind === 'directory') settle(node, target.parent);
   }
+}
+
+/** Directories from the highest to the deepest, itself included. */
+function heightOf(node: TreeNode): number {
+  if (node.kind !== 'directory') return 0;
+  return 1 + Math.max(0, ...Array.from(node.entries.values(), heightOf));
+}
+
+function settle(node: DirectoryNode, parent: DirectoryNode): void {
+  node.parent = parent;
+  node.depth = parent.depth + 1;
+  for (const entry of node.entries.values()) if (entry.kind === 'directory') settle(entry, node);
 }
 
 function isAtOrBelow(node: DirectoryNode, above: DirectoryNode): boolean {

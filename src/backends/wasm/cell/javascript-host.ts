@@ -98,8 +98,13 @@ class JsFiles {
     const { line } = this.context;
     const fd = line.file('openAt', ROOT_FD, path, { ...READING, isDirectory: true });
     try {
-      const entries = line.file('readDirectory', fd).filter(({ name }) => !/^\.\.?$/.test(name));
-      return JSON.stringify(entries.map(({ name, kind }) => [name, kind]));
+      const names: [string, string][] = [];
+      for (let from = 2; ;) {
+        const entries = line.file('readDirectory', fd, from);
+        if (entries.length === 0) return JSON.stringify(names);
+        names.push(...entries.map(({ name, kind }): [string, string] => [name, kind]));
+        from += entries.length;
+      }
     } finally {
       line.file('close', fd);
     }

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { ProgramEnd } from './keeper-line.ts';
 import { GuestMemory } from './guest-memory.ts';
 import { resolveScript } from './python-arguments.ts';
@@ -13,6 +14,22 @@ _rest = os.environ.pop('PYTHONPATH', '').removeprefix('${START_DIRECTORY}').remo
 if _rest:
     os.environ['PYTHONPATH'] = _rest
 os.chdir(os.environ['PWD'])
+class _AsyncioFinder:
+    # An event loop wakes itself by a pair of sockets, which there are none of; without signals and threads it need not.
+    def find_spec(self, name, path=None, target=None):
+        if name != 'asyncio.selector_events':
+            return None
+        sys.meta_path.remove(self)
+        from importlib.util import find_spec
+        spec = find_spec(name)
+        load = spec.loader.exec_module
+        def exec_module(module):
+            load(module)
+            for part in ('_make_self_pipe', '_close_self_pipe', '_write_to_self'):
+                setattr(module.BaseSelectorEventLoop, part, lambda self: None)
+        spec.loader.exec_module = exec_module
+        return spec
+sys.meta_path.insert(0, _AsyncioFinder())
 `;
 
 const TAIL_BYTES = 512;
@@ -23,8 +40,10 @@ const STEERING = /^(?:__)?WASI_VFS|^PYTHONHOME$|^PYTHONPLATLIBDIR$/;
 
 function makeEnvironment({ env, cwd }: RunContext['request']): [string, string][] {
   const given = new Map(env.filter(([name]) => !STEERING.test(name)));
-  const path = given.get('PYTHONPATH');
-  given.set('PYTHONPATH', path ? `${START_DIRECTORY}:${path}` : START_DIRECTORY);
+  // Python makes these absolute before it can be told where it is.
+  const own = given.get('PYTHONPATH')?.split(':').filter(Boolean) ?? [];
+  const paths = [START_DIRECTORY, ...own.map((path) => posix.resolve(cwd, path))];
+  given.set('PYTHONPATH', paths.join(':'));
   given.set('PYTHONDONTWRITEBYTECODE', '1');
   given.set('PWD', cwd);
   return [...given];

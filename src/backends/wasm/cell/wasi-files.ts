@@ -1,4 +1,4 @@
-import { ROOT_FD } from './descriptors.ts';
+import { type DirectoryEntry, ROOT_FD } from './descriptors.ts';
 import { ERRNO, FileError } from './errno.ts';
 import type { TreeStat } from './file-node.ts';
 import { type GuestMemory, toNumber } from './guest-memory.ts';
@@ -40,13 +40,16 @@ function chooseTime(modifiedNs: bigint, flags: number): number | undefined {
 /** Entries from `cookie` on, cut off where the buffer ends: a full buffer says that there is more. */
 function makeReadDirectory(memory: GuestMemory, line: KeeperLine): WasiCall {
   return (fd: number, buffer: number, size: number, cookie: bigint, result: number) => {
-    const entries = line.file('readDirectory', fd).slice(toNumber(cookie));
+    const entries = line.file('readDirectory', fd, toNumber(cookie));
     const target = memory.bytes(buffer, size);
     let used = 0;
-    for (const [index, { name, ino, kind }] of entries.entries()) {
+    let next = cookie;
+    while (entries.length > 0 && used < target.length) {
+      const { name, ino, kind } = entries.shift() as DirectoryEntry;
+      next += 1n;
       const text = Buffer.from(name);
       const entry = Buffer.alloc(ENTRY_BYTES + text.length);
-      entry.writeBigUInt64LE(cookie + BigInt(index) + 1n, 0);
+      entry.writeBigUInt64LE(next, 0);
       entry.writeBigUInt64LE(BigInt(ino), 8);
       entry.writeUInt32LE(text.length, 16);
       entry.writeUInt8(FILE_TYPES[kind], 20);
@@ -54,7 +57,7 @@ function makeReadDirectory(memory: GuestMemory, line: KeeperLine): WasiCall {
       const fitting = entry.subarray(0, target.length - used);
       target.set(fitting, used);
       used += fitting.length;
-      if (used === target.length) break;
+      if (entries.length === 0) entries.push(...line.file('readDirectory', fd, toNumber(next)));
     }
     memory.setUint32(result, used);
   };

@@ -61,7 +61,8 @@ function cut<T>(items: readonly T[], show: (item: T) => string): string[] {
 
 function inspectError(error: Error): string {
   const head = `${error.name}${error.message ? `: ${error.message}` : ''}`;
-  const stack = typeof error.stack === 'string' ? error.stack.trimEnd() : '';
+  const frames = typeof error.stack === 'string' ? error.stack.trimEnd().split('\n') : [];
+  const stack = frames.filter((line) => !line.includes('(assay:library')).join('\n');
   return stack ? `${head}\n${stack}` : head;
 }
 
@@ -76,7 +77,9 @@ function inspectObject(value: object, state: State): string {
     return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
   if (value instanceof RegExp) return String(value);
   const name = nameOf(value);
-  if (state.depth > MAX_DEPTH) return Array.isArray(value) ? '[Array]' : `[${name}]`;
+  const isEmpty =
+    Object.keys(value).length === 0 && !(value instanceof Map || value instanceof Set);
+  if (state.depth > MAX_DEPTH && !isEmpty) return Array.isArray(value) ? '[Array]' : `[${name}]`;
   const inner = { depth: state.depth + 1, above: [...state.above, value] };
   const show = (item: unknown): string => inspectValue(item, inner);
   if (Array.isArray(value)) {

@@ -1,6 +1,6 @@
 import { askBytes, decode, encode, run, send } from './host.ts';
 import { format, inspect } from './inspect.ts';
-import { announceModules, getBuiltIn, runModule } from './modules.ts';
+import { announceModules, getBuiltIn, makeRequire, runModule } from './modules.ts';
 import { programProcess } from './process.ts';
 import { tick, timerFunctions } from './timers.ts';
 import { switchEvalOff } from './no-eval.ts';
@@ -60,6 +60,8 @@ define('console', {
 });
 define('process', programProcess);
 define('global', globalThis);
+// Also in modules, since much code that awaits at its top has it.
+define('require', makeRequire(run.cwd));
 define('TextEncoder', Utf8Encoder);
 define('TextDecoder', Utf8Decoder);
 define('crypto', {

@@ -51,7 +51,7 @@ const assert = Object.assign(
   },
 );
 
-const builtIn: Readonly<Record<string, object>> = {
+const library: Readonly<Record<string, object>> = {
   fs: { ...files, promises },
   'fs/promises': promises,
   path,
@@ -64,11 +64,15 @@ const builtIn: Readonly<Record<string, object>> = {
   timers: timerFunctions,
 };
 
+/** What may not be imported is not there: nothing that code does to `includes` or `get` later brings it back. */
+const builtIn = new Map(
+  Object.entries(library).filter(([name]) => !run.modules || run.modules.includes(name)),
+);
+
 export function getBuiltIn(name: string): object {
-  const bare = name.replace(/^node:/, '');
-  const isAllowed = !run.modules || run.modules.includes(bare);
-  if (!Object.hasOwn(builtIn, bare) || !isAllowed) throw notFound(name);
-  return builtIn[bare] as object;
+  const found = builtIn.get(name.replace(/^node:/, ''));
+  if (!found) throw notFound(name);
+  return found;
 }
 
 function notFound(name: string): Error {
@@ -91,7 +95,7 @@ function findFile(base: string): string {
   throw notFound(base);
 }
 
-function makeRequire(directory: string): (name: string) => unknown {
+export function makeRequire(directory: string): (name: string) => unknown {
   return (name) => {
     if (!/^\.{0,2}\//.test(name)) return getBuiltIn(name);
     const file = findFile(resolve(directory, name));
@@ -113,6 +117,6 @@ export function runModule(program: Wrapper, filename: string): CommonModule {
 
 /** Tells outside which names each module exports, and hands them to the code that is made of that. */
 export function announceModules(): void {
-  const names = Object.entries(builtIn).map(([name, module]) => [name, Object.keys(module)]);
+  const names = Array.from(builtIn, ([name, module]) => [name, Object.keys(module)]);
   send('exports', JSON.stringify(Object.fromEntries(names)));
 }
