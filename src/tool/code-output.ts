@@ -143,8 +143,15 @@ function listDenials({ denials, outcome }: ExecResult): OutputDenial[] {
     const key = `${action} ${target}`;
     if (seen.has(key)) return [];
     seen.add(key);
-    return [withoutUndefined({ action, target, rule, hint })];
+    return [withoutUndefined({ action, target, rule, hint: addRemedy(action, target, hint) })];
   });
+}
+
+/** Of the network, what a sandbox may reach is said when it is made: by this flag, or by the same entry in a spec. */
+function addRemedy(action: string, target: string, hint: string | undefined): string | undefined {
+  if (!action.startsWith('net.')) return hint;
+  const remedy = `--net ${target} would allow it`;
+  return hint === undefined ? remedy : `${hint}; ${remedy}`;
 }
 
 interface ClippedText {

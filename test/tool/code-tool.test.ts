@@ -298,7 +298,7 @@ describe('renderForModel()', () => {
       });
     const output = await createCodeTool({ backend, spec: {} }).execute(PYTHON);
     expect(renderForModel(output)).toBe(
-      'out\n\n[stderr]\nerr\n\n[exit 1 after 1.23 s. refused: net.connect example.org:443 by network none (allow example.org:443)]',
+      'out\n\n[stderr]\nerr\n\n[exit 1 after 1.23 s. refused: net.connect example.org:443 by network none (allow example.org:443; --net example.org:443 would allow it)]',
     );
   });
 });
