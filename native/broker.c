@@ -107,7 +107,14 @@ static void check_fork(const struct request *r) {
 
 static bool is_end(int nr) { return nr == SYS_exit_group || nr == SYS_exit; }
 
+/* A lock on an open file, which a copy of ours would make last. */
+static void check_lock(const struct request *r) {
+  wait_for_copies();
+  answer_continue(r);
+}
+
 static void dispatch(const struct request *r) {
+  if (r->nr == SYS_flock || r->nr == SYS_fcntl) return check_lock(r);
   if (r->broker->programs && is_end(r->nr)) settle_exec(r);
   else if (r->broker->programs) identify(r, r->nr == NEW_IMAGE);
   switch (r->nr) {
@@ -176,6 +183,7 @@ static void *receive_all(void *argument) {
   struct attempt attempt;
   struct request r;
   unshare(CLONE_FS); /* umask and directory are this thread's own */
+  number_receiver(self->is_second);
   for (;;) {
     if (self->is_second && !atomic_load(&b->is_parallel)) {
       struct pollfd fd = {b->listener, 0, 0}; /* wakes up only for the end */

@@ -134,6 +134,13 @@ void hold_names(struct broker *b, const char *path, const char *other, struct na
 void hold_all_names(struct broker *b, struct name_hold *hold);
 void let_names_go(struct name_hold *hold);
 
+/* copies.c */
+#define RECEIVERS 2
+void number_receiver(unsigned number);
+void copy_is_out(void);
+void copy_is_closed(void);
+void wait_for_copies(void);
+
 /* places.c */
 void forget_places(struct broker *b);
 void directory_path(struct broker *b, int fd, char *out, size_t cap);

@@ -171,9 +171,10 @@ static int open_in_order(const struct request *r, const struct open_call *call, 
    a FIFO would have one more end, a program would be busy. A file that is only read shows nothing of that kind, and is
    handed over together with the answer, which saves the caller to be woken up twice. */
 static void hand_over(const struct request *r, const struct open_call *call, const struct target *t, int fd, bool is_plain) {
-  if (is_plain) atomic_fetch_add(&r->broker->unrecorded, 1);
+  if (is_plain) atomic_fetch_add(&r->broker->unrecorded, 1), copy_is_out();
   int number = is_plain ? give_answer(r, fd, call->flags & O_CLOEXEC) : give_descriptor(r, fd, call->flags & O_CLOEXEC);
   close(fd);
+  if (is_plain) copy_is_closed();
   if (!is_change(call, t) && number != -ENOENT) note_open(r, call, t, number < 0 ? -number : 0);
   if (is_plain) atomic_fetch_sub(&r->broker->unrecorded, 1);
   if (!is_plain || number < 0) answer(r, number, number);
@@ -190,7 +191,7 @@ static void open_and_answer(const struct request *r, bool is_own_thread) {
   if ((call.flags & O_CREAT) && len > 0 && r->attempt->requested[len - 1] == '/') return answer(r, 0, -EISDIR);
   clear_target(&t);
   fd = open_plainly(r, call.dirfd, call.flags, &t);
-  bool is_plain = fd >= 0;
+  bool is_plain = fd >= 0 && !is_own_thread; /* only receivers keep count of their copies */
   for (int attempt = 0; fd == -EAGAIN && attempt < 40; attempt++) {
     uint32_t turn = atomic_load(&r->broker->place_turn);
     fd = resolve_fetched(r, call.dirfd, !(call.flags & O_NOFOLLOW) && !is_exclusive, false, &t);

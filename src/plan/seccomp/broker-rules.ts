@@ -22,6 +22,8 @@ const SECCOMP_SET_MODE_FILTER = 1;
 const SECCOMP_FILTER_FLAG_NEW_LISTENER = 8;
 const PR_SET_DUMPABLE = 4;
 const ARCH_SET_FS = 0x1002;
+/** F_OFD_SETLK, F_OFD_SETLKW and F_SETLEASE. */
+const LOCKS_OF_OPEN_FILES = [37, 38, 1024];
 /** A datagram with it is not sent, so there is nothing to see; by it the helper sends what it needs to see the rest. */
 const MSG_PROBE = 0x10;
 
@@ -122,6 +124,8 @@ function makeOpenRules(opens: BrokeredCalls['opens']): Rule[] {
   }
   if (opens === 'all') {
     rules.push(notify('openat', hasNone(2, O_PATH)));
+    // A lock on an open file lasts as long as the broker has a copy of it, which then is to be gone.
+    rules.push(notify('flock'), notify('fcntl', isOneOf(1, LOCKS_OF_OPEN_FILES)));
   } else {
     rules.push(notify('openat', hasNone(2, O_PATH), hasAny(2, OPEN_EFFECTS)));
   }

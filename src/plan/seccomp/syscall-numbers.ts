@@ -135,6 +135,8 @@ export const SYSCALL_NUMBERS = {
   truncate: [76, 45],
 
   chmod: [90, null],
+  flock: [73, 32],
+  fcntl: [72, 25],
   fchmod: [91, 52],
   fchmodat: [268, 53],
   fchmodat2: [452, 452],

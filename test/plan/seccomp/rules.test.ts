@@ -210,6 +210,11 @@ const BROKERED: readonly (readonly [string, Partial<BrokeredCalls>, readonly Row
       ['openat', [3, 1, 0], 'notify'],
       ['openat', [3, 1, 0x210000], 'allow'],
       ['openat2', [CWD, 1, 1, 24], 'notify'],
+      ['flock', [3, 2], 'notify'],
+      ['fcntl', [3, 37, 1], 'notify'],
+      ['fcntl', [3, 38, 1], 'notify'],
+      ['fcntl', [3, 1024, 1], 'notify'],
+      ['fcntl', [3, 6, 1], 'allow'],
     ],
   ],
   [
