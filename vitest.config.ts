@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 /** An attack that gets through once has got through: it is never tried again. */
 const ATTACKS = ['test/escapes/**/*.test.ts'];
 
-/** The same programs on every backend. */
-const KIT = ['test/conformance/**/*.test.ts'];
+/** The same programs on every backend, and what is about one engine only. */
+const KIT = ['test/conformance/**/*.test.ts', 'test/engines/**/*.test.ts'];
 
 /** Tests that start sandboxes, compile C or measure time. */
 const SANDBOXED = [
@@ -53,7 +53,14 @@ export default defineConfig({
         },
       },
       { test: { ...LATER, name: 'escapes', include: ATTACKS } },
-      { test: { ...LATER, name: 'conformance', include: KIT } },
+      {
+        test: {
+          ...LATER,
+          name: 'conformance',
+          include: KIT,
+          globalSetup: ['test/engines/dockerd-setup.ts'],
+        },
+      },
     ],
   },
 });

@@ -51,23 +51,41 @@ function findCompiler() {
   );
 }
 
-/** Compiles native/*.c for the machine that `compiler` targets. */
-export function buildHelper(compiler, output) {
-  const sources = readdirSync(join(root, 'native'))
+function listSources(folder) {
+  return readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.c'))
-    .map((name) => join(root, 'native', name));
+    .map((name) => join(root, folder, name));
+}
+
+/** What the compiler said, when it cannot link in any of these ways. */
+function compile({ compiler, output, sources, links }) {
   const partial = `${output}.${process.pid}`;
   let last = '';
-  for (const link of LINKS) {
+  for (const link of links) {
     const args = [...WARNINGS, ...HARDENING, ...link, '-o', partial, ...sources];
     const result = spawnSync(compiler, args, { encoding: 'utf8' });
     if (result.status === 0) {
       renameSync(partial, output);
-      return;
+      return undefined;
     }
     last = result.stderr;
   }
-  fail(`Cannot build the helper with ${compiler}:\n${last}`);
+  return last;
+}
+
+/** Compiles native/*.c for the machine that `compiler` targets. */
+export function buildHelper(compiler, output) {
+  const problem = compile({ compiler, output, sources: listSources('native'), links: LINKS });
+  if (problem !== undefined) fail(`Cannot build the helper with ${compiler}:\n${problem}`);
+}
+
+/** What runs inside of containers, whose libraries are not the host's. Where it cannot be had, containers cannot. */
+function buildSteward(compiler, output) {
+  const sources = [...listSources('native/steward'), join(root, 'native/digest.c')];
+  const links = LINKS.filter(([link]) => link.startsWith('-static'));
+  const problem = compile({ compiler, output, sources, links });
+  if (problem !== undefined && !/cannot find -lc|crt1/.test(problem))
+    fail(`Cannot build the steward with ${compiler}:\n${problem}`);
 }
 
 /** Every module that `file` loads before it does anything: its static imports, and theirs. */
@@ -217,6 +235,7 @@ async function main() {
     await writeLibrary(dist);
     await writeCell(dist);
     buildHelper(findCompiler(), join(dist, 'assay-helper'));
+    buildSteward(findCompiler(), join(dist, 'assay-steward'));
     writePacked(dist);
     writeCodeCaches(dist);
     writePacked(dist);

@@ -28,6 +28,9 @@ aarch64) arch=arm64 debian_arch=arm64 ;;
 *) fail "there is no image for $(uname -m)" 'Images are made for x86_64 and aarch64' ;;
 esac
 
+mkdir -p "$DIR"
+exec 9>"$DIR/.lock"
+if command -v flock >/dev/null; then flock 9; fi
 key=$(sha256sum <"${BASH_SOURCE[0]}" | cut -d ' ' -f 1)
 if [ -z "${ASSAY_ENGINES_REBUILD-}" ] && [ -s "$DIR/rootfs.tar" ] && [ "$(cat "$DIR/key" 2>/dev/null)" = "$key" ]; then
   say "the image is there ($(cut -c 1-19 "$DIR/digest"))"
@@ -37,7 +40,6 @@ fi
 say 'building the image (Debian, Python 3, Node): about a minute'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$DIR"
 
 (cd "$work" && npm pack --silent "node-linux-$arch@$NODE_VERSION" >/dev/null) ||
   fail "cannot get node-linux-$arch@$NODE_VERSION from npm" 'Check that npm works: npm ping'
@@ -49,8 +51,16 @@ got=$(node -e 'const { createHash } = require("node:crypto"), { readFileSync } =
 tar -xzf "$work/node-linux-$arch-$NODE_VERSION.tgz" -C "$work" package/bin/node
 
 # The distribution's own entries of this machine's sources, whatever files they are in.
-apt-get indextargets --format '$(ORIGIN)|deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
-  'Created-By: Packages' "Architecture: $debian_arch" | sed -nE 's/^(Debian|Ubuntu)\|//p' | sort -u >"$work/sources"
+list_sources() {
+  apt-get indextargets --format '$(ORIGIN)|deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
+    'Created-By: Packages' "Architecture: $debian_arch" | sed -nE 's/^(Debian|Ubuntu)\|//p' | sort -u >"$work/sources"
+}
+list_sources
+# Machines that are made from images often have no lists.
+if ! [ -s "$work/sources" ] && [ "$(id -u)" = 0 ]; then
+  apt-get update -q >"$DIR/build.log" 2>&1 || cat "$DIR/build.log" >&2
+  list_sources
+fi
 [ -s "$work/sources" ] || fail 'apt has no packages of Debian or Ubuntu here' 'Run apt-get update, as root'
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 
@@ -72,6 +82,11 @@ echo 'sandbox:x:61000:' >>"$root/etc/group"
 echo sandbox >"$root/etc/hostname"
 printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
 : >"$root/etc/resolv.conf"
+{
+  echo "python $(chroot "$root" python3 -c 'import platform; print(platform.python_version())')"
+  echo "javascript $(chroot "$root" node -p process.versions.node)"
+  echo "bash $(chroot "$root" bash -c 'echo "${BASH_VERSION%%(*}"')"
+} >"$3"
 # setuid programs are of no use without the right to become somebody else
 find "$root" -xdev -type f -perm /6000 -exec chmod ug-s {} +
 HOOK
@@ -81,13 +96,14 @@ exclude() { printf -- "--dpkgopt=path-exclude=/usr/share/%s/* " "$@"; }
 mmdebstrap --quiet --variant=minbase --include=python3-minimal,libpython3-stdlib,ca-certificates,libstdc++6,busybox-static \
   $(exclude man doc locale info lintian bash-completion) \
   --customize-hook="upload $work/package/bin/node /usr/local/bin/node" \
-  --customize-hook="sh $work/finish \"\$1\" '$GVISOR_APPLETS'" \
+  --customize-hook="sh $work/finish \"\$1\" '$GVISOR_APPLETS' $work/versions" \
   "$suite" "$work/rootfs.tar" - <"$work/sources" >"$DIR/build.log" 2>&1 || {
   tail -n 20 "$DIR/build.log" >&2
   fail 'cannot build the image' "The log is $DIR/build.log; an ordinary user needs entries in /etc/subuid and /etc/subgid"
 }
 
 mv "$work/rootfs.tar" "$DIR/rootfs.tar.new"
+mv "$work/versions" "$DIR/versions"
 printf 'sha256:%s\n' "$(sha256sum "$DIR/rootfs.tar.new" | cut -d ' ' -f 1)" >"$DIR/digest"
 # Only root can make files of others. For whoever starts containers without a daemon.
 if [ "$(id -u)" = 0 ]; then

@@ -132,6 +132,9 @@ class KitRun implements Kit {
       this.#shared.delete(JSON.stringify(spec)); // it may be broken now
       throw error;
     }
+    // Where a limit ends the whole sandbox, the next row needs another one.
+    if (result.outcome.kind === 'limit' && this.#shared.delete(JSON.stringify(spec)))
+      this.#own.add(sandbox);
     const out = Buffer.from(result.stdout).toString();
     const err = Buffer.from(result.stderr).toString();
     await row.check({ result, out, err, sandbox, kit: this, world });
