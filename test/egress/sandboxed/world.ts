@@ -19,7 +19,9 @@ export interface WorldRun {
   /** Lines of the host's /etc/hosts. */
   readonly hosts?: string;
   /** What its name server knows. */
-  readonly zone?: Readonly<Record<string, readonly string[]>>;
+  readonly zone?: Readonly<Record<string, readonly string[] | readonly (readonly string[])[]>>;
+  /** Other runs at the same time, which print to the same place. */
+  readonly alongside?: readonly Pick<WorldRun, 'flags' | 'command'>[];
   /** A file with a key and a certificate, for servers on port 443 as well. */
   readonly certificate?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -43,9 +45,17 @@ export interface WorldOutcome extends Outcome {
 /** `assay sandbox` on a machine whose internet is WEB and OTHER, with a web server on port 80 and 8080 of each, and of itself. */
 export async function runInWorld(run: WorldRun): Promise<WorldOutcome> {
   const { place, flags, command, hosts = '', zone = {}, certificate, env = {} } = run;
-  const { files, passwd, services } = run;
+  const { files, passwd, services, alongside = [] } = run;
   const log = join(tmpdir(), `assay-world-${process.pid}-${performance.now()}`);
   const { prefix } = place.person;
+  const toCommand = (one: Pick<WorldRun, 'flags' | 'command'>): string[] => [
+    ...prefix,
+    ASSAY,
+    'sandbox',
+    ...one.flags,
+    '--',
+    ...one.command,
+  ];
   const world = {
     addresses: [WEB, OTHER],
     own: [OWN],
@@ -60,7 +70,8 @@ export async function runInWorld(run: WorldRun): Promise<WorldOutcome> {
     passwd,
     services,
     log,
-    command: [...prefix, ASSAY, 'sandbox', ...flags, '--', ...command],
+    alongside: alongside.map(toCommand),
+    command: toCommand({ flags, command }),
   };
   const isRoot = process.getuid?.() === 0;
   const unshare = ['/usr/bin/unshare', ...(isRoot ? [] : ['-Ur']), '-mn'];
