@@ -69,6 +69,7 @@ enum plan_flag {
   PLAN_TRANSPARENT = 8192, /* connections to the door ranges are led to one of them */
   PLAN_BROKERED = 16384,   /* the broker alone connects, where assay says so; the channel is for asking */
   PLAN_LAZY_DOORS = 32768, /* each address gets a door when the program connects to it */
+  PLAN_OFF_NETWORK = 65536, /* the host's network is not the program's */
 };
 
 struct plan {

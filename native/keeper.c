@@ -96,11 +96,29 @@ static void apply_rlimits(const struct plan *plan) {
   }
 }
 
+/* A socket stays in the network where it was made, and can be taken back and connected to any other place of it, or sent
+   from to anybody: what the program is handed as its standard input or output must not be such a way out. A connected
+   unix socket leads to its other end only. */
+static void check_stdio(const struct plan *plan) {
+  static const char *const names[] = {
+      "standard input is a socket of the host's network, and a way out; put a pipe in between",
+      "standard output is a socket of the host's network, and a way out; put a pipe in between",
+      "standard error is a socket of the host's network, and a way out; put a pipe in between",
+  };
+  for (int fd = 0; fd < 3 && plan->flags & PLAN_OFF_NETWORK; fd++) {
+    int domain = 0, type = 0;
+    socklen_t len = sizeof domain;
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) || getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len)) continue; /* no socket */
+    if (domain != AF_UNIX || (type != SOCK_STREAM && type != SOCK_SEQPACKET)) die("stdio", names[fd]);
+  }
+}
+
 static _Noreturn void run_program(struct plan *plan, int sock) {
   block_all_signals(); /* until the keeper can hear of what they do */
   prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* the broker reads this process's arguments */
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   for (int sig = 1; sig < NSIG; sig++) signal(sig, SIG_DFL);
+  check_stdio(plan);
   apply_rlimits(plan);
   apply_landlock_scope(plan);
   install_filter(plan, sock);

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_MESSAGES 64 /* of one call that are looked at */
+#define MAX_MESSAGES 1024 /* of one call; the kernel takes no more */
+#define AT_ONCE 64
 
 static bool is_internet(const union address *address) { return address->any.sa_family == AF_INET || address->any.sa_family == AF_INET6; }
 
@@ -46,17 +47,24 @@ static void look_at(const struct request *r, int *sock, uint64_t address, uint64
   if (*sock >= 0 && is_still_waiting(r) && option_of(*sock, SO_TYPE) != SOCK_STREAM) note_send(r, *sock, &to, (socklen_t)len);
 }
 
+/* `count` of sendmmsg, or with 0 the one of sendmsg. */
+static void look_at_messages(const struct request *r, int *sock, uint64_t address, size_t count) {
+  struct mmsghdr messages[AT_ONCE];
+  size_t len = count ? count * sizeof *messages : sizeof messages->msg_hdr;
+  if (fetch_bytes(r, address, messages, len)) return;
+  for (size_t i = 0; i < (count ? count : 1); i++)
+    look_at(r, sock, (uint64_t)(uintptr_t)messages[i].msg_hdr.msg_name, messages[i].msg_hdr.msg_namelen);
+}
+
 /* Only looked at, and then left to the kernel: whatever is written over the address meanwhile, no datagram gets out. */
 void watch_send(const struct request *r) {
   int sock = -1;
-  struct mmsghdr messages[MAX_MESSAGES];
   if (r->nr == SYS_sendto) look_at(r, &sock, r->args[4], r->args[5]);
+  else if (r->nr == SYS_sendmsg) look_at_messages(r, &sock, r->args[1], 0);
   else {
-    bool is_many = r->nr == SYS_sendmmsg;
-    size_t count = is_many ? (r->args[2] < MAX_MESSAGES ? (size_t)r->args[2] : MAX_MESSAGES) : 1;
-    size_t len = is_many ? count * sizeof *messages : sizeof messages->msg_hdr;
-    if (count && !fetch_bytes(r, r->args[1], messages, len))
-      for (size_t i = 0; i < count; i++) look_at(r, &sock, (uint64_t)(uintptr_t)messages[i].msg_hdr.msg_name, messages[i].msg_hdr.msg_namelen);
+    size_t count = r->args[2] < MAX_MESSAGES ? (size_t)r->args[2] : MAX_MESSAGES;
+    for (size_t at = 0; at < count; at += AT_ONCE)
+      look_at_messages(r, &sock, r->args[1] + at * sizeof(struct mmsghdr), count - at < AT_ONCE ? count - at : AT_ONCE);
   }
   if (sock >= 0) close(sock);
   answer_continue(r);

@@ -52,6 +52,7 @@ const FLAG: Readonly<Record<PlanFlag, number>> = {
   isTransparent: 8192,
   isBrokered: 16_384,
   hasLazyDoors: 32_768,
+  isOffNetwork: 65_536,
 };
 
 const NOT_ASCII = /[^\0-\x7f]/;

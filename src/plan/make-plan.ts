@@ -238,6 +238,7 @@ export function makePlan(input: PlanInput): Plan {
         isBrokered: network === 'brokered',
         isTransparent: doors?.isTransparent ?? false,
         hasLazyDoors: doors?.isLazy ?? false,
+        isOffNetwork: network !== 'host' && !isObserveOnly,
       },
       namespaces,
       uid: host.uid,

@@ -110,7 +110,9 @@ export type PlanFlag =
   /** The broker alone connects, and asks on descriptor 4 where to. */
   | 'isBrokered'
   /** Each address of the ranges gets a door when the program connects to it. */
-  | 'hasLazyDoors';
+  | 'hasLazyDoors'
+  /** The host's network is not the program's: nothing that it inherits may lead there. */
+  | 'isOffNetwork';
 
 /** What is to be written down of a run: everything that changes something, or reads as well. */
 export type Recording = 'none' | 'effects' | 'all';

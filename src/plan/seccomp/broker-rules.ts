@@ -3,8 +3,10 @@ import type { BrokeredCalls } from './filter-request.ts';
 import {
   answer,
   EBUSY,
+  EPERM,
   hasAny,
   hasNone,
+  isNoneOf,
   isNonNull,
   isOneOf,
   notify,
@@ -24,8 +26,15 @@ const PR_SET_DUMPABLE = 4;
 const ARCH_SET_FS = 0x1002;
 /** F_OFD_SETLK, F_OFD_SETLKW and F_SETLEASE. */
 const LOCKS_OF_OPEN_FILES = [37, 38, 1024];
-/** A datagram with it is not sent, so there is nothing to see; by it the helper sends what it needs to see the rest. */
-const MSG_PROBE = 0x10;
+/**
+ * MSG_NOSIGNAL and MSG_PROBE: a datagram with the latter is not sent, so there is nothing to see. By exactly these flags the
+ * helper sends what it needs to see the rest.
+ */
+const LISTENER_FLAGS = 0x4010;
+const IPPROTO_UDP = 17;
+const UDP_CORK = 1;
+/** A datagram that waits would go where one had named that was not sent. */
+const NO_CORK = refuse('setsockopt', EPERM, isOneOf(1, [IPPROTO_UDP]), isOneOf(2, [UDP_CORK]));
 
 const MUTATIONS: readonly SyscallName[] = [
   'mkdir',
@@ -94,8 +103,9 @@ export function makeBrokerRules(calls: BrokeredCalls, arch: Arch): Rule[] {
   if (calls.start === true && calls.connect)
     rules.push(
       notify('sendto', isNonNull(4)),
-      notify('sendmsg', hasNone(2, MSG_PROBE)),
+      notify('sendmsg', isNoneOf(2, [LISTENER_FLAGS])),
       notify('sendmmsg'),
+      NO_CORK,
     );
   return rules;
 }
