@@ -22,13 +22,28 @@ fail() {
 command -v apt-get dpkg-deb >/dev/null || fail 'needs apt-get and dpkg-deb (Debian or Ubuntu)'
 [ -s "$rootfs" ] || fail "cannot find the root at $rootfs; npm run engines builds it first"
 
-# The package lists may be missing, or somebody else's: our own are made where nobody needs rights for it.
+# The first sandbox would make it otherwise, and take longer. It needs assay itself, which npm ci builds.
+make_snapshot() {
+  if ! [ -f dist/index.mjs ]; then
+    echo 'microvm: the snapshot is made with the first sandbox (there is no dist yet: npm ci makes it)'
+    return
+  fi
+  ASSAY_ENGINES_DIR=$cache node --input-type=module -e '
+    const { probeBackend } = await import(process.argv[1]);
+    const { isAvailable, engine, reasons } = await probeBackend("microvm");
+    console.log(`microvm: ${isAvailable ? engine : "not available"}`);
+    for (const reason of reasons) console.log(`microvm: ${reason}`);
+    process.exitCode = isAvailable ? 0 : 1;
+  ' "$PWD/dist/index.mjs"
+}
+
 mkdir -p "$guest"
 exec 9>"$guest/.lock"
 flock 9
 work=$(mktemp -d "$guest/.build-XXXXXX")
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 chmod 755 "$work"
+# The package lists may be missing, or somebody else's: our own are made where nobody needs rights for it.
 apt=()
 if ! apt-cache show linux-image-cloud-amd64 >/dev/null 2>&1; then
   mkdir -p "$work"/apt/{lists,cache}/partial
@@ -73,6 +88,7 @@ made_of=$({
 } | digest)
 if [ -f "$guest/guest.json" ] && grep -q "\"madeOf\": \"$made_of\"" "$guest/guest.json"; then
   echo "microvm: the guest in $guest is up to date ($kernel $version)"
+  make_snapshot
   exit 0
 fi
 
@@ -152,3 +168,4 @@ chmod 644 "$work"/{vmlinux,initrd,root.erofs,guest.json}
 mv "$work"/{vmlinux,initrd,root.erofs} "$guest/"
 mv "$work/guest.json" "$guest/"
 echo "microvm: the guest is in $guest"
+make_snapshot
