@@ -123,11 +123,12 @@ class KitRun implements Kit {
     const spec = typeof row.spec === 'function' ? row.spec(world) : (row.spec ?? {});
     const code = typeof row.code === 'function' ? row.code(world) : row.code;
     const sandbox = row.isAlone ? await this.open(spec) : await this.#share(spec);
+    const options = typeof row.options === 'function' ? row.options(this) : row.options;
     let result;
     try {
       result = row.isInPlace
-        ? await sandbox.exec(this.argvFor(row.language, NAMES[row.language]), row.options)
-        : await this.run(sandbox, { language: row.language, code }, row.options);
+        ? await sandbox.exec(this.argvFor(row.language, NAMES[row.language]), options)
+        : await this.run(sandbox, { language: row.language, code }, options);
     } catch (error) {
       this.#shared.delete(JSON.stringify(spec)); // it may be broken now
       throw error;

@@ -58,7 +58,7 @@ export interface ProgramRow extends RowBase {
   readonly spec?: SandboxSpec | ((world: World) => SandboxSpec);
   readonly language: Exclude<Language, 'typescript'>;
   readonly code: string | ((world: World) => string);
-  readonly options?: ExecOptions;
+  readonly options?: ExecOptions | ((kit: Kit) => ExecOptions);
   /** In a sandbox of its own, for what leaves traces or breaks things. */
   readonly isAlone?: boolean;
   /** The code is in the workspace already, as `row.py` or the like: nobody may write it there. */

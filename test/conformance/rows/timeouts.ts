@@ -4,10 +4,14 @@ import { expect } from 'vitest';
 
 import { timesOut } from '../expectations.ts';
 import { evading } from '../python.ts';
-import type { Row, Seen } from '../row.ts';
+import type { Kit, Row, Seen } from '../row.ts';
 
 const LIMIT_MS = 2000;
 const AT_REST_MS = 400;
+
+/** For a program that has to get somewhere first. */
+const limitFor = ({ slowness }: Pick<Kit, 'slowness'>): number => LIMIT_MS * Math.min(slowness, 4);
+const enough = (kit: Kit) => ({ limits: { wallMs: limitFor(kit) } });
 
 /** A child that still lived would still write. */
 export async function isStill({ sandbox }: Pick<Seen, 'sandbox'>): Promise<void> {
@@ -22,17 +26,17 @@ export const TIMEOUT_ROWS: Row[] = [
     group: 'timeouts',
     name: 'ends a program that sleeps, and keeps what it has printed',
     language: 'python',
-    options: { limits: { wallMs: LIMIT_MS } },
+    options: enough,
     code: `import sys, time
 print('before', flush=True)
 time.sleep(1000)
 `,
     check: (seen) => {
-      timesOut(LIMIT_MS)(seen);
+      timesOut(limitFor(seen.kit))(seen);
       expect(seen.out).toBe('before\n');
       expect(seen.result.exitCode).toBe(124);
-      expect(seen.result.durationMs).toBeGreaterThanOrEqual(LIMIT_MS - 50);
-      expect(seen.result.durationMs).toBeLessThan(LIMIT_MS + 5000 * seen.kit.slowness);
+      expect(seen.result.durationMs).toBeGreaterThanOrEqual(limitFor(seen.kit) - 50);
+      expect(seen.result.durationMs).toBeLessThan(limitFor(seen.kit) + 5000 * seen.kit.slowness);
     },
   },
   {
@@ -49,10 +53,10 @@ time.sleep(1000)
     language: 'python',
     needs: ['processes', 'files', 'signals'],
     isAlone: true,
-    options: { limits: { wallMs: LIMIT_MS } },
+    options: enough,
     code: ({ token }) => `${evading(token)}time.sleep(1000)\n`,
     check: async (seen) => {
-      timesOut(LIMIT_MS)(seen);
+      timesOut(limitFor(seen.kit))(seen);
       expect(seen.out).toBe('started\n');
       await isStill(seen);
     },
@@ -88,11 +92,7 @@ time.sleep(1000)
       const sandbox = await kit.open();
       const code = `open('/workspace/kept', 'w').write('kept')
 import time; time.sleep(1000)`;
-      const late = await kit.run(
-        sandbox,
-        { language: 'python', code },
-        { limits: { wallMs: LIMIT_MS } },
-      );
+      const late = await kit.run(sandbox, { language: 'python', code }, enough(kit));
       expect(late.outcome.kind).toBe('timeout');
       const again = await kit.run(sandbox, {
         language: 'python',
