@@ -5,7 +5,6 @@ import { addProxyVariables } from '../../plan/doors.ts';
 import { toNetRules } from '../../policy/net-entries.ts';
 import { parseNetTarget } from '../../policy/net-target.ts';
 import type { NetRule } from '../../policy/policy.ts';
-import type { Denial } from '../sandbox.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import type { NetworkSpec } from '../spec.ts';
 import { breach } from './frames.ts';
@@ -29,16 +28,6 @@ function toRules({ allow, deny = [] }: Exclude<NetworkSpec, 'none'>): NetRule[] 
   return toNetRules({ name: 'network', data: { net: { allow, deny } } });
 }
 
-function toDenial({ destination, verdict }: ConnectionFact): Denial {
-  const { name, address, port } = destination;
-  return {
-    action: 'net.connect',
-    target: `${name ?? address}:${port}`,
-    rule: verdict.rule ?? undefined,
-    hint: verdict.hint ?? verdict.reason,
-  };
-}
-
 /** Assay's proxy, for a guest that has no network: each connection to it is a stream of the one line that there is. */
 export class EgressDoor implements StreamListener {
   /** Tells programs of it. */
@@ -48,7 +37,7 @@ export class EgressDoor implements StreamListener {
   readonly #proxy: ProxyDoor;
   readonly #streams = new Map<number, GuestStream>();
   #link: GuestLink | undefined;
-  #onDenial: (denial: Denial) => void = () => undefined;
+  #onConnection: (fact: ConnectionFact) => void = () => undefined;
 
   private constructor(serve: (server: EgressDoor['server']) => ProxyDoor) {
     this.environment = Object.fromEntries(addProxyVariables([], {}));
@@ -67,16 +56,15 @@ export class EgressDoor implements StreamListener {
     const door: EgressDoor = new EgressDoor((server) =>
       serveProxyDoor(server, {
         policy: { net, inject: [] },
-        onConnection: (fact) => {
-          if (!fact.verdict.isAllowed) door.#onDenial(toDenial(fact));
-        },
+        onConnection: (fact) => door.#onConnection(fact),
       }),
     );
     return door;
   }
 
-  onDenial(listener: (denial: Denial) => void): void {
-    this.#onDenial = listener;
+  /** Once a connection has ended or was refused. */
+  onConnection(listener: (fact: ConnectionFact) => void): void {
+    this.#onConnection = listener;
   }
 
   serve(link: GuestLink): void {

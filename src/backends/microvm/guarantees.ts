@@ -19,7 +19,7 @@ export const MICROVM_GUARANTEES: Guarantees = {
     openFiles: 'hard',
   },
   // The host sees what goes through the door, and nothing else of what happens in the guest.
-  coverage: { files: 'partial', programs: 'absent', network: 'complete', environment: 'complete' },
+  coverage: { files: 'absent', programs: 'absent', network: 'complete', environment: 'complete' },
   hasImages: false,
   hasModuleList: false,
   hasEvalSwitch: false,

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import type { ConnectionFact } from '../../egress/egress.ts';
 import type { LimitName } from '../backend.ts';
 import { toExitCode } from '../exit-code.ts';
 import { OutputBuffer } from '../output-buffer.ts';
@@ -32,9 +33,17 @@ export interface CallRequest {
   readonly options: ExecOptions;
   /** Ends the machine. */
   readonly endMachine: () => void;
-  /** What was refused of the network while it ran. */
-  readonly denials: Denial[];
-  readonly attest: (result: Omit<ExecResult, 'evidence'>) => Promise<ExecEvidence>;
+  /** Resolves when everything that went through the door is told. */
+  readonly drain: () => Promise<void>;
+  readonly attest: (call: CallFacts) => Promise<ExecEvidence>;
+}
+
+/** What the evidence is made of. */
+export interface CallFacts {
+  readonly startedMs: number;
+  readonly outcome: Outcome;
+  readonly denials: readonly Denial[];
+  readonly connections: readonly ConnectionFact[];
 }
 
 /** Everything about the end but the evidence. */
@@ -53,7 +62,10 @@ export class GuestCall implements SandboxProcess, CallListener {
   readonly #outputs: { readonly stdout: OutputBuffer; readonly stderr: OutputBuffer };
   readonly #stdin: StdinQueue;
   readonly #result = defer<ExecResult>();
-  readonly #startedMs = performance.now();
+  readonly #startedMs = Date.now();
+  readonly #started = performance.now();
+  readonly #denials: Denial[] = [];
+  readonly #connections: ConnectionFact[] = [];
   readonly #events: ExecEvent[] = [];
   #id = 0;
   #cause: Cause;
@@ -107,8 +119,12 @@ export class GuestCall implements SandboxProcess, CallListener {
     if (!this.#stdin.grant(bytes)) throw breach('more input taken than was given');
   }
 
-  onDenial(denial: Denial): void {
-    this.#request.denials.push(denial);
+  /** Whichever call made it: that cannot be told, so each that runs is told of it. */
+  onConnection(fact: ConnectionFact): void {
+    this.#connections.push(fact);
+    if (fact.verdict.isAllowed) return;
+    const denial = toDenial(fact);
+    this.#denials.push(denial);
     this.#tell({ type: 'denied', denial });
   }
 
@@ -207,10 +223,32 @@ export class GuestCall implements SandboxProcess, CallListener {
     this.#result.reject(error);
   }
 
-  #end({ outcome, usage, reached, dropped }: Ended): void {
+  #end(ended: Ended): void {
+    const durationMs = performance.now() - this.#started;
+    this.#finish(ended, durationMs).then(
+      (result) => {
+        this.#tell({ type: 'end', result });
+        this.#settle();
+        this.#result.resolve(result);
+      },
+      (error: Error) => this.#fail(error),
+    );
+  }
+
+  async #finish(ended: Ended, durationMs: number): Promise<ExecResult> {
+    clearTimeout(this.#timer);
+    await this.#request.drain();
+    const { outcome, usage, reached, dropped } = ended;
     const { stdout, stderr } = this.#outputs;
+    const denials = this.#denials;
+    const evidence = await this.#request.attest({
+      startedMs: this.#startedMs,
+      outcome,
+      denials,
+      connections: this.#connections,
+    });
     const hasDropped = stdout.hasDropped || stderr.hasDropped;
-    const told: Omit<ExecResult, 'evidence'> = {
+    return {
       outcome,
       isOk: outcome.kind === 'exited' && outcome.exitCode === 0,
       exitCode: toExitCode(outcome),
@@ -220,19 +258,21 @@ export class GuestCall implements SandboxProcess, CallListener {
         stdout: stdout.droppedBytes + dropped.stdout,
         stderr: stderr.droppedBytes + dropped.stderr,
       },
-      durationMs: performance.now() - this.#startedMs,
+      durationMs,
       usage,
-      denials: this.#request.denials,
+      denials,
       reached: [...new Set([...reached, ...(hasDropped ? (['outputBytes'] as const) : [])])],
+      evidence,
     };
-    this.#request.attest(told).then(
-      (evidence) => {
-        const result = { ...told, evidence };
-        this.#tell({ type: 'end', result });
-        this.#settle();
-        this.#result.resolve(result);
-      },
-      (error: Error) => this.#fail(error),
-    );
   }
+}
+
+function toDenial({ destination, verdict }: ConnectionFact): Denial {
+  const { name, address, port } = destination;
+  return {
+    action: 'net.connect',
+    target: `${name ?? address}:${port}`,
+    rule: verdict.rule ?? undefined,
+    hint: verdict.hint ?? verdict.reason,
+  };
 }

@@ -11,7 +11,7 @@ import { EgressDoor } from './egress-door.ts';
 import { type Engine, findEngine } from './engine.ts';
 import { listLanguages, MICROVM_GUARANTEES } from './guarantees.ts';
 import { Machine } from './machine.ts';
-import { type Attest, MicrovmSandbox } from './microvm-sandbox.ts';
+import { MicrovmSandbox } from './microvm-sandbox.ts';
 import { awaitHello, provideSnapshot, type Snapshot } from './snapshot.ts';
 import { sweepMachines } from './sweep.ts';
 
@@ -95,7 +95,7 @@ class MicrovmBackend implements SandboxBackend {
       options.signal?.addEventListener('abort', abort);
       try {
         if (path === undefined) await awaitHello(machine);
-        return await MicrovmSandbox.open({ spec, limits, machine, tree, door, attest });
+        return await MicrovmSandbox.open({ spec, limits, machine, tree, door });
       } catch (error) {
         await machine.close();
         throw error;
@@ -174,13 +174,6 @@ class MicrovmBackend implements SandboxBackend {
     }
   }
 }
-
-const attest: Attest = ({ options }) =>
-  Promise.resolve({
-    runId: 'microvm-unrecorded',
-    coverage: MICROVM_GUARANTEES.coverage,
-    codeSha256: options.codeSha256,
-  });
 
 export function createMicrovmBackend(options: MicrovmOptions = {}): SandboxBackend {
   return new MicrovmBackend(options);

@@ -1,16 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { tightenLimits } from '../requirements.ts';
-import type {
-  Denial,
-  ExecEvidence,
-  ExecOptions,
-  ExecResult,
-  FileChange,
-  Sandbox,
-  SandboxFs,
-} from '../sandbox.ts';
+import type { ExecOptions, ExecResult, FileChange, Sandbox, SandboxFs } from '../sandbox.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import { type SandboxLimits, type SandboxSpec, WORKSPACE } from '../spec.ts';
+import { attestCall } from './attest.ts';
 import { copyIn, type HostTree } from './copy-in.ts';
 import type { EgressDoor } from './egress-door.ts';
 import { GuestCall } from './guest-call.ts';
@@ -28,13 +21,7 @@ export interface SandboxRequest {
   /** What is copied into the workspace. */
   readonly tree: HostTree | undefined;
   readonly door: EgressDoor | undefined;
-  readonly attest: Attest;
 }
-
-export type Attest = (
-  call: { readonly argv: readonly string[]; readonly options: ExecOptions },
-  result: Omit<ExecResult, 'evidence'>,
-) => Promise<ExecEvidence>;
 
 const SEED_BYTES = 64;
 /** After the host's own time is up; the guest's clock starts later. */
@@ -70,8 +57,8 @@ export class MicrovmSandbox implements Sandbox {
       maxEntries: this.#maxEntries,
     });
     this.fs = this.#guard(this.#files);
-    request.door?.onDenial((denial) => {
-      for (const call of this.#calls) call.onDenial(denial);
+    request.door?.onConnection((fact) => {
+      for (const call of this.#calls) call.onConnection(fact);
     });
   }
 
@@ -165,27 +152,27 @@ export class MicrovmSandbox implements Sandbox {
   async #start(argv: readonly string[], options: ExecOptions): Promise<GuestCall> {
     this.#requireAlive();
     if (argv.length === 0) throw new SandboxError('input_invalid', 'There is no program to run');
-    const { spec, door, machine, attest } = this.#request;
+    const { spec, door, machine } = this.#request;
     const limits = tightenLimits(this.limits, options.limits);
     const inside = toInside(options.cwd ?? '');
+    const env = { ...ENVIRONMENT, ...door?.environment, ...spec.env, ...options.env };
     const payload = encodeExec({
       argv,
-      env: { ...ENVIRONMENT, ...door?.environment, ...spec.env, ...options.env },
+      env,
       cwd: inside === '' ? WORKSPACE : `${WORKSPACE}/${inside}`,
       limits,
       ...this.#copied,
       wallSlackMs: WALL_SLACK_MS,
     });
-    const denials: Denial[] = [];
     const call = new GuestCall({
       link: machine.link,
       argv,
       payload,
       limits,
       options,
-      denials,
       endMachine: () => void this.kill(),
-      attest: async (result) => await attest({ argv, options }, result),
+      drain: async () => await door?.drain(),
+      attest: async (facts) => await attestCall({ ...facts, spec, argv, options, env }),
     });
     this.#calls.add(call);
     try {

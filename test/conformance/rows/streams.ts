@@ -192,12 +192,13 @@ print('end', flush=True)`,
       const sandbox = await kit.open();
       await sandbox.fs.writeFile(
         'row.py',
-        `import signal, sys
+        // Not print(): a signal that comes while that is at work cannot print itself.
+        `import os, signal, sys
 def stop(*_):
-    print('caught', flush=True)
+    os.write(1, b'caught\\n')
     sys.exit(7)
 signal.signal(signal.SIGUSR1, stop)
-print('ready', flush=True)
+os.write(1, b'ready\\n')
 while True: signal.pause()`,
       );
       const process = await sandbox.spawn(kit.argvFor('python', 'row.py'));
