@@ -39,7 +39,7 @@ async function run(
 
 /** QEMU itself, whose parents are the helper's. */
 function findMachine(): number {
-  const name = `assay-microvm-${process.pid}-`;
+  const name = `assay-microvm:${process.pid}:`;
   const pids = fs.readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
   const found = pids.find((pid) => {
     try {

@@ -2,10 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import type { ConnectionFact } from '../../egress/egress.ts';
 import type { ProxyDoor } from '../../egress/proxy-door.ts';
 import { addProxyVariables } from '../../plan/doors.ts';
-import { toNetRules } from '../../policy/net-entries.ts';
-import { parseNetTarget } from '../../policy/net-target.ts';
-import type { NetRule } from '../../policy/policy.ts';
-import { SandboxError } from '../sandbox-error.ts';
+import { toRules } from '../network-rules.ts';
 import type { NetworkSpec } from '../spec.ts';
 import { breach } from './frames.ts';
 import type { GuestLink, StreamListener } from './guest-link.ts';
@@ -13,20 +10,6 @@ import { GuestStream } from './guest-stream.ts';
 
 /** As many as the agent has room for. */
 const MAX_STREAMS = 256;
-
-/** Throws `policy_invalid` with every entry that is none. */
-function toRules({ allow, deny = [] }: Exclude<NetworkSpec, 'none'>): NetRule[] {
-  const problems = [...allow, ...deny].flatMap((text) => {
-    const target = parseNetTarget(text);
-    return 'problem' in target ? [`${JSON.stringify(text)}: ${target.problem}`] : [];
-  });
-  if (problems.length > 0)
-    throw new SandboxError(
-      'policy_invalid',
-      `Cannot read the network rules: ${problems.join('; ')}`,
-    );
-  return toNetRules({ name: 'network', data: { net: { allow, deny } } });
-}
 
 /** Assay's proxy, for a guest that has no network: each connection to it is a stream of the one line that there is. */
 export class EgressDoor implements StreamListener {

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { listEnginesDirs } from '../engines-dir.ts';
 
 /** What `npm run engines` has made of the packages: scripts/engines/microvm.sh. */
 export interface Guest {
@@ -36,17 +36,7 @@ export interface EngineOptions {
   readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
-const SYSTEM_STORE = '/var/cache/assay';
 const ROOT = 0;
-
-/** The directories of the engines: the one that is named, or this user's and then the system's. */
-export function findStores(env: NodeJS.ProcessEnv): string[] {
-  const named = env['ASSAY_ENGINES_DIR'];
-  if (named) return [named];
-  if (process.getuid?.() === ROOT) return [SYSTEM_STORE];
-  const cache = env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache');
-  return [join(cache, 'assay'), SYSTEM_STORE];
-}
 
 async function canRead(path: string): Promise<boolean> {
   return await access(path, constants.R_OK).then(
@@ -100,7 +90,7 @@ export async function findEngine({ env = process.env }: EngineOptions): Promise<
   const missing: string[] = [];
   const qemu = await findProgram('qemu-system-x86_64', env);
   if (!qemu) missing.push('qemu-system-x86_64 is not installed');
-  const stores = findStores(env);
+  const stores = listEnginesDirs(env);
   let guest: Guest | undefined;
   const without: string[] = [];
   for (const store of stores) {

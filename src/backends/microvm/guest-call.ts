@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import type { ConnectionFact } from '../../egress/egress.ts';
 import type { LimitName } from '../backend.ts';
 import { toExitCode } from '../exit-code.ts';
+import { toDenial } from '../network-rules.ts';
 import { OutputBuffer } from '../output-buffer.ts';
 import type {
   Denial,
@@ -265,14 +266,4 @@ export class GuestCall implements SandboxProcess, CallListener {
       evidence,
     };
   }
-}
-
-function toDenial({ destination, verdict }: ConnectionFact): Denial {
-  const { name, address, port } = destination;
-  return {
-    action: 'net.connect',
-    target: `${name ?? address}:${port}`,
-    rule: verdict.rule ?? undefined,
-    hint: verdict.hint ?? verdict.reason,
-  };
 }

@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 import type { SandboxFs, SandboxStat } from '../sandbox.ts';
 import { SandboxError, type SandboxErrorCode } from '../sandbox-error.ts';
+import { toWorkspacePath } from '../workspace-path.ts';
 import { breach } from './frames.ts';
 import { type GuestLink, GuestRefusal } from './guest-link.ts';
-import { toInside } from './inside-path.ts';
 import { decodeEntries, encodeFileRequest, type Entry, type FileRequest } from './messages.ts';
 
 const PART_BYTES = 128 * 1024;
@@ -89,7 +89,12 @@ export class GuestFiles implements SandboxFs {
     const parts: Buffer[] = [];
     for (let have = 0; have < most;) {
       const want = Math.min(PART_BYTES, most - have);
-      const part = await this.#ask({ op: 'read', path: toInside(path), offset: have, arg: want });
+      const part = await this.#ask({
+        op: 'read',
+        path: toWorkspacePath(path),
+        offset: have,
+        arg: want,
+      });
       if (part.length > want) throw breach('more of a file than was asked for');
       parts.push(part);
       have += part.length;
@@ -99,7 +104,7 @@ export class GuestFiles implements SandboxFs {
   }
 
   async writeFile(path: string, data: string | Uint8Array): Promise<void> {
-    await this.#write({ path: toInside(path), arg: 0o644 }, toBytes(data));
+    await this.#write({ path: toWorkspacePath(path), arg: 0o644 }, toBytes(data));
   }
 
   /** A file of the host, with its mode, into the workspace. */
@@ -123,11 +128,11 @@ export class GuestFiles implements SandboxFs {
   }
 
   async mkdir(path: string): Promise<void> {
-    await this.#ask({ op: 'mkdir', path: toInside(path) });
+    await this.#ask({ op: 'mkdir', path: toWorkspacePath(path) });
   }
 
   async readdir(path: string): Promise<readonly string[]> {
-    const entries = await this.list(toInside(path));
+    const entries = await this.list(toWorkspacePath(path));
     return entries.map(({ name, kind }) => (kind === 'directory' ? `${name}/` : name));
   }
 
@@ -149,18 +154,18 @@ export class GuestFiles implements SandboxFs {
   }
 
   async stat(path: string): Promise<SandboxStat> {
-    const [entry] = decodeEntries(await this.#ask({ op: 'stat', path: toInside(path) }));
+    const [entry] = decodeEntries(await this.#ask({ op: 'stat', path: toWorkspacePath(path) }));
     if (!entry) throw breach('an answer without what was asked for');
     const { kind, sizeBytes } = entry;
     return { kind: kind === 'link' ? 'other' : kind, sizeBytes };
   }
 
   async rm(path: string): Promise<void> {
-    await this.#ask({ op: 'remove', path: toInside(path) });
+    await this.#ask({ op: 'remove', path: toWorkspacePath(path) });
   }
 
   async rename(from: string, to: string): Promise<void> {
-    await this.#ask({ op: 'rename', path: toInside(from), to: toInside(to) });
+    await this.#ask({ op: 'rename', path: toWorkspacePath(from), to: toWorkspacePath(to) });
   }
 
   /** From here on nobody changes anything below `/workspace`, the agent included. */

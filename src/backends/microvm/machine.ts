@@ -2,11 +2,11 @@ import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import { nameOwner } from '../owner.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import type { Confinement } from './confinement.ts';
 import type { Engine } from './engine.ts';
 import { GuestLink } from './guest-link.ts';
-import { nameMachine } from './machine-name.ts';
 
 export type Accelerator = 'kvm' | 'tcg';
 
@@ -20,6 +20,8 @@ export interface MachineRequest {
   readonly confinement: Confinement | undefined;
 }
 
+/** In the command line of every machine, before whose it is. */
+export const MACHINE_NAME = 'assay-microvm:';
 /** Bytes of what QEMU says about itself that are kept, for an error message. */
 const MAX_SAID = 4000;
 /** What the helper passes on, whose own plan is at 3. */
@@ -67,8 +69,9 @@ export function describeMachine(
   ].flat();
 }
 
-async function listArguments(request: MachineRequest): Promise<string[]> {
-  const args = [...describeMachine(request), '-name', await nameMachine()];
+function listArguments(request: MachineRequest): string[] {
+  // Whoever finds it knows by its name whether anybody still uses it.
+  const args = [...describeMachine(request), '-name', `${MACHINE_NAME}${nameOwner()}`];
   if (request.snapshot) args.push('-incoming', `fd:${SNAPSHOT_FD}`);
   if (!request.confinement)
     args.push(
@@ -100,7 +103,7 @@ async function spawnMachine(
   request: MachineRequest,
   snapshot: number | 'ignore',
 ): Promise<Started> {
-  const argv = [request.engine.qemu, ...(await listArguments(request))];
+  const argv = [request.engine.qemu, ...listArguments(request)];
   const { confinement, memoryMib } = request;
   if (!confinement) {
     const args = ['--no-new-privs', '--pdeathsig', 'KILL', ...argv];

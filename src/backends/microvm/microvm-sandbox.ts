@@ -3,13 +3,13 @@ import { tightenLimits } from '../requirements.ts';
 import type { ExecOptions, ExecResult, FileChange, Sandbox, SandboxFs } from '../sandbox.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import { type SandboxLimits, type SandboxSpec, WORKSPACE } from '../spec.ts';
+import { toWorkspacePath } from '../workspace-path.ts';
 import { attestCall } from './attest.ts';
 import { copyIn, type HostTree } from './copy-in.ts';
 import type { EgressDoor } from './egress-door.ts';
 import { GuestCall } from './guest-call.ts';
 import { GuestFiles } from './guest-files.ts';
 import { GuestRefusal } from './guest-link.ts';
-import { toInside } from './inside-path.ts';
 import type { Machine } from './machine.ts';
 import { encodeExec, encodeSetup } from './messages.ts';
 import { type Baseline, findChanges, listWorkspace } from './workspace-changes.ts';
@@ -154,7 +154,7 @@ export class MicrovmSandbox implements Sandbox {
     if (argv.length === 0) throw new SandboxError('input_invalid', 'There is no program to run');
     const { spec, door, machine } = this.#request;
     const limits = tightenLimits(this.limits, options.limits);
-    const inside = toInside(options.cwd ?? '');
+    const inside = toWorkspacePath(options.cwd ?? '');
     const env = { ...ENVIRONMENT, ...door?.environment, ...spec.env, ...options.env };
     const payload = encodeExec({
       argv,

@@ -1,17 +1,22 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SweepReport } from '../backend.ts';
-import { findStores } from './engine.ts';
-import { MACHINE_NAME, readStart, readText } from './machine-name.ts';
+import { listEnginesDirs } from '../engines-dir.ts';
+import { isOwnerGone } from '../owner.ts';
+import { MACHINE_NAME } from './machine.ts';
 import { START_PATIENCE_MS } from './snapshot.ts';
+
+async function readArguments(pid: string): Promise<string[]> {
+  const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''); // it has ended meanwhile
+  return text.split('\0');
+}
 
 /** A machine whose owner is gone. The kernel ends it with its owner; this is for where it could not. */
 async function isOrphan(pid: string): Promise<boolean> {
-  const args = (await readText(`/proc/${pid}/cmdline`)).split('\0');
-  const found = MACHINE_NAME.exec(args[args.indexOf('-name') + 1] ?? '');
-  if (!found || !args[0]?.endsWith('qemu-system-x86_64')) return false;
-  const [, owner = '', started] = found;
-  return (await readStart(owner)) !== started;
+  const args = await readArguments(pid);
+  const name = args[args.indexOf('-name') + 1] ?? '';
+  if (!args[0]?.endsWith('qemu-system-x86_64') || !name.startsWith(MACHINE_NAME)) return false;
+  return isOwnerGone(name.slice(MACHINE_NAME.length));
 }
 
 async function sweepProcesses(removed: string[], problems: string[]): Promise<void> {
@@ -33,7 +38,7 @@ async function sweepSnapshots(
   removed: string[],
   problems: string[],
 ): Promise<void> {
-  for (const store of findStores(env)) {
+  for (const store of listEnginesDirs(env)) {
     const directory = join(store, 'microvm', 'snapshots');
     const names = await readdir(directory).catch(() => []); // none was ever made
     for (const name of names.filter(

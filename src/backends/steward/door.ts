@@ -3,42 +3,12 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { ConnectionFact } from '../../egress/egress.ts';
 import type { ProxyDoor } from '../../egress/proxy-door.ts';
-import { toNetRules } from '../../policy/net-entries.ts';
-import { parseNetTarget } from '../../policy/net-target.ts';
 import type { NetRule } from '../../policy/policy.ts';
-import { SandboxError } from '../sandbox-error.ts';
-import type { Denial } from '../sandbox.ts';
-import type { NetworkSpec } from '../spec.ts';
 import type { ChannelUser, StewardLink } from './steward-link.ts';
 import { encodeU32, type Frame, FROM_STEWARD, MAX_FRAME_BYTES, TO_STEWARD } from './wire.ts';
 
 /** How much may be on its way to a program before it has taken some. */
 const WINDOW = 256 * 1024;
-
-/** The rules of a spec; throws `policy_invalid` with every entry that is none. */
-export function toRules(network: Exclude<NetworkSpec, 'none'>): NetRule[] {
-  const { allow, deny = [] } = network;
-  const problems = [...allow, ...deny].flatMap((text) => {
-    const target = parseNetTarget(text);
-    return 'problem' in target ? [`${JSON.stringify(text)}: ${target.problem}`] : [];
-  });
-  if (problems.length > 0)
-    throw new SandboxError(
-      'policy_invalid',
-      `Cannot read the network rules: ${problems.join('; ')}`,
-    );
-  return toNetRules({ name: 'network', data: { net: { allow, deny } } });
-}
-
-export function toDenial({ destination, verdict }: ConnectionFact): Denial {
-  const { name, address, port } = destination;
-  return {
-    action: 'net.connect',
-    target: `${name ?? address}:${port}`,
-    rule: verdict.rule ?? undefined,
-    hint: verdict.reason,
-  };
-}
 
 /** Assay's door, for programs in a container that has no network: its port leads over the steward's channel to here. */
 export class StewardDoor {

@@ -20,7 +20,7 @@ import {
   toConnection,
 } from './call-result.ts';
 import { type Baseline, findChanges } from './changes.ts';
-import { toDenial } from './door.ts';
+import { toDenial } from '../network-rules.ts';
 import { RunningCall } from './running-call.ts';
 import type { CallEnd, MoreLimits } from './steward-call.ts';
 import { StewardFiles, toInside } from './steward-files.ts';

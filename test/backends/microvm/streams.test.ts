@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 
 import type { GuestLink } from '../../../src/backends/microvm/guest-link.ts';
 import { GuestStream } from '../../../src/backends/microvm/guest-stream.ts';
-import { toInside } from '../../../src/backends/microvm/inside-path.ts';
 import { StdinQueue } from '../../../src/backends/microvm/stdin-queue.ts';
 
 const WINDOW = 256 * 1024;
@@ -124,32 +123,4 @@ describe('GuestStream', () => {
     await closed;
     expect(heard.sent).toEqual([]);
   });
-});
-
-describe('toInside()', () => {
-  it.each([
-    ['', ''],
-    ['.', ''],
-    ['/workspace', ''],
-    ['/workspace/', ''],
-    ['a//b/', 'a/b'],
-    ['a/../b', 'b'],
-    ['/workspace/./a', 'a'],
-    ['..a', '..a'],
-  ])('takes %j for %j', (path, inside) => expect(toInside(path)).toBe(inside));
-
-  it.each([
-    '..',
-    '../x',
-    '/',
-    '/etc',
-    '/workspacex',
-    '/workspace/..',
-    'a/../..',
-    '/workspace/../workspacex',
-  ])('refuses %j', (path) => expect(() => toInside(path)).toThrow('leads out'));
-
-  it.each(['a\0b', 'x'.repeat(5000)])('refuses what is no path', (path) =>
-    expect(() => toInside(path)).toThrow('as a path'),
-  );
 });
