@@ -1,5 +1,5 @@
 import type { BundleEvent } from './bundle.ts';
-import { EVENT_TYPES } from './event-data.ts';
+import { EVENT_TYPES, typeOfOperation } from './event-data.ts';
 import { END } from './manifest-check.ts';
 import {
   findShapeProblem,
@@ -28,17 +28,8 @@ function hasShape(shape: Shape): (value: unknown) => boolean {
   return (value) => findShapeProblem(value, shape) === undefined;
 }
 
-/** Lines are judged by their type, and the run digest holds their `op` alone: one must follow from the other. */
-const OPS: Readonly<Record<string, (op: string) => boolean>> = {
-  [EVENT_TYPES.exec]: (op) => op === 'run',
-  [EVENT_TYPES.net]: (op) => op === 'connect' || op === 'bind',
-  [EVENT_TYPES.limit]: (op) => op === 'limit',
-  [EVENT_TYPES.folded]: (op) => op.startsWith('overflow '),
-};
-
 function lineOf(type: string): Shape {
-  const isOwn = OPS[type] ?? ((op) => !Object.values(OPS).some((isOther) => isOther(op)));
-  return { ...LINE, op: (value) => isString(value) && isOwn(value) };
+  return { ...LINE, op: (value) => isString(value) && typeOfOperation(value) === type };
 }
 
 const LAYER: Shape = { layer: isString, status: isString, reason: isString };

@@ -21,6 +21,20 @@ export const EVENT_TYPES = {
   finished: 'assay.profile.finished',
 } as const;
 
+const OPERATION_TYPES: Readonly<Record<string, string>> = {
+  run: EVENT_TYPES.exec,
+  connect: EVENT_TYPES.net,
+  bind: EVENT_TYPES.net,
+  resolve: EVENT_TYPES.net,
+  limit: EVENT_TYPES.limit,
+};
+
+/** The type of a line, which follows from its operation: lines are judged by the one, and the run digest holds the other. */
+export function typeOfOperation(op: string): string {
+  if (op.startsWith('overflow ')) return EVENT_TYPES.folded;
+  return (Object.hasOwn(OPERATION_TYPES, op) ? OPERATION_TYPES[op] : undefined) ?? EVENT_TYPES.fs;
+}
+
 export interface StartedData {
   readonly profile_name: string;
   readonly profile_version: string;

@@ -1,6 +1,12 @@
 import type { CanonicalLine } from '../normalise/canonical-line.ts';
 import { HASH_PREFIX } from './content-hash.ts';
-import { EVENT_TYPES, type ExecData, type FsData, type LineData } from './event-data.ts';
+import {
+  EVENT_TYPES,
+  type ExecData,
+  type FsData,
+  type LineData,
+  typeOfOperation,
+} from './event-data.ts';
 import type { EventDraft } from './write-bundle.ts';
 
 export interface LineEventOptions {
@@ -16,28 +22,15 @@ const BACKEND = 'broker';
 /** A program can change a file and run it as often as it likes, and every line about that file would tell all of them. */
 const MAX_DIGESTS = 16;
 
-const TYPES: Readonly<Record<string, string>> = {
-  run: EVENT_TYPES.exec,
-  connect: EVENT_TYPES.net,
-  bind: EVENT_TYPES.net,
-  resolve: EVENT_TYPES.net,
-  limit: EVENT_TYPES.limit,
-};
-
 /** One fact of a run as an event. */
 export function toLineEvent(line: CanonicalLine, options: LineEventOptions): EventDraft {
-  const type = typeOf(line);
+  const type = typeOfOperation(line.op);
   return {
     type,
     time: options.timeOf(line.atMs),
     subject: line.path,
     data: addOwn(type, toLineData(line), options),
   };
-}
-
-function typeOf({ op }: CanonicalLine): string {
-  if (op.startsWith('overflow ')) return EVENT_TYPES.folded;
-  return (Object.hasOwn(TYPES, op) ? TYPES[op] : undefined) ?? EVENT_TYPES.fs;
 }
 
 /** What is absent has no key. */

@@ -54,6 +54,22 @@ function makeRun(more: Partial<RunRecord> = {}, cwd = CWD, home = '/home/me'): R
 }
 
 describe('makeEvents()', () => {
+  it('tells of every operation on the network in a bundle that can be read', async () => {
+    const { events } = await bundleOf(
+      makeRun({
+        events: (['connect', 'bind', 'resolve'] as const).map((op) =>
+          network(op, op === 'resolve' ? 'example.org' : 'tcp:192.0.2.1:443'),
+        ),
+      }),
+    );
+    const told = events.filter(({ type }) => type === 'assay.sandbox.net');
+    expect(told.map(({ data }) => (data as { op: string }).op).toSorted()).toEqual([
+      'bind',
+      'connect',
+      'resolve',
+    ]);
+  });
+
   it('tells a run in the order of the format', () => {
     const types = draftEvents(makeRun()).map(({ type }) => type.replace('assay.', ''));
     expect(types).toEqual([
