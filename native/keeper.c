@@ -219,8 +219,8 @@ static void tell(struct keeper *keeper, char kind, int value) {
 }
 
 /* Nobody is told when the kernel refuses a process for their number; that they are as many as may be is seen. */
-static void look_at_pids(struct keeper *keeper) {
-  uint64_t limit = 0, count = 0;
+static void look_at_pids(struct keeper *keeper, uint64_t just_ended) {
+  uint64_t limit = 0, count = just_ended;
   for (size_t i = 0; i < keeper->plan->rlimit_count; i++)
     if (keeper->plan->rlimits[i].resource == RLIMIT_NPROC) limit = keeper->plan->rlimits[i].soft;
   if (!limit || keeper->are_pids_full) return;
@@ -234,7 +234,7 @@ static void look_at_pids(struct keeper *keeper) {
 }
 
 static _Noreturn void finish(struct keeper *keeper, int status) {
-  if (keeper->plan->namespaces & NS_PID) look_at_pids(keeper);
+  if (keeper->plan->namespaces & NS_PID) look_at_pids(keeper, 1);
   end_tree(keeper->plan, keeper->broker);
   if (keeper->broker) broker_finish(keeper->broker);
   tell(keeper, 'X', status);
@@ -342,7 +342,7 @@ _Noreturn void run_keeper(struct plan *plan, struct owner owner, struct keeper_p
   for (;;) {
     struct pollfd fds[2] = {{children, POLLIN, 0}, {pipes.to_keeper, POLLIN, 0}};
     int ready = poll(fds, 2, is_report_in_memory && !keeper.are_pids_full ? LOOK_MS : -1);
-    if (!ready) look_at_pids(&keeper);
+    if (!ready) look_at_pids(&keeper, 0);
     if (ready <= 0) continue;
     struct signalfd_siginfo drained;
     while (read(children, &drained, sizeof drained) > 0) {

@@ -13,6 +13,9 @@ import { PRIVATE_TREE } from './private-tree.ts';
 
 /** A program that is told to end has this long to do so. */
 const GRACE_MS = 250;
+/** RLIMIT_DATA: a process is refused more only far beyond the limit, so that whoever looks sees that it was passed. */
+const DATA = 2;
+const DATA_FACTOR = 2;
 /** RLIMIT_NPROC, and tasks of the keeper that always count against it. */
 const PROCESSES = 6;
 const PLANNED_TASKS = 8;
@@ -133,15 +136,13 @@ export class Boundary {
 /** The tree is already what the program may see: all that is left is to show its own processes. */
 function toPrivateRoot(plan: Plan, spec: SandboxSpec): Plan {
   const { launch } = plan;
-  const rlimits = launch.rlimits.map((limit) =>
-    limit.resource === PROCESSES
-      ? {
-          ...limit,
-          soft: limit.soft - PLANNED_TASKS + KEEPER_TASKS,
-          hard: limit.hard - PLANNED_TASKS + KEEPER_TASKS,
-        }
-      : limit,
-  );
+  const rlimits = launch.rlimits.map((limit) => {
+    if (limit.resource === DATA)
+      return { ...limit, soft: limit.soft * DATA_FACTOR, hard: limit.hard * DATA_FACTOR };
+    if (limit.resource !== PROCESSES) return limit;
+    const less = PLANNED_TASKS - KEEPER_TASKS;
+    return { ...limit, soft: limit.soft - less, hard: limit.hard - less };
+  });
   return {
     ...plan,
     launch: {

@@ -89,7 +89,9 @@ export function findReached(end: CallEnd, outcome: Outcome): LimitName[] {
   const reached = new Set<LimitName>(outcome.kind === 'limit' ? [outcome.limit] : []);
   if (outcome.kind === 'timeout') reached.add('wallMs');
   if (end.hasDropped) reached.add('outputBytes');
-  if (end.killed > 0) reached.add('memoryBytes');
+  const { memoryBytes = Number.POSITIVE_INFINITY } = end.limits;
+  const peakBytes = (end.report.usage?.maxRssKb ?? 0) * 1024;
+  if (end.killed > 0 || peakBytes > memoryBytes) reached.add('memoryBytes');
   if (end.refusedPids > 0 || end.report.reachedPids) reached.add('pids');
   if (free.tmpBlocks === 0n || (end.isWorkspaceOwn && free.workBlocks === 0n))
     reached.add('diskBytes');
