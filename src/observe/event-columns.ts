@@ -6,6 +6,7 @@ import { endOfDirectory, type Grain, hashBytes, mix } from './event-groups.ts';
 const BASES: readonly Basis[] = ['performed', 'observed', 'predicted'];
 
 const CHUNK_BYTES = 1 << 20;
+const FIRST_ROWS = 512;
 const DIRECTORY = 4;
 const REPLACING = 8;
 const KERNEL = 16;
@@ -21,22 +22,22 @@ export class EventColumns {
   readonly #maxRows: number;
   readonly #seed: number;
   #length = 0;
-  readonly #hash: Uint32Array;
+  #hash: Uint32Array;
   /** Chunk and place in it, in one number. */
-  readonly #place: Uint32Array;
-  readonly #pathBytes: Uint32Array;
-  readonly #targetBytes: Uint32Array;
-  readonly #requestedBytes: Uint32Array;
-  readonly #stateBytes: Uint8Array;
-  readonly #op: Uint8Array;
-  readonly #bits: Uint8Array;
-  readonly #errno: Int32Array;
-  readonly #program: Uint32Array;
-  readonly #rule: Int32Array;
-  readonly #count: Float64Array;
-  readonly #atMs: Uint32Array;
+  #place: Uint32Array;
+  #pathBytes: Uint32Array;
+  #targetBytes: Uint32Array;
+  #requestedBytes: Uint32Array;
+  #stateBytes: Uint8Array;
+  #op: Uint8Array;
+  #bits: Uint8Array;
+  #errno: Int32Array;
+  #program: Uint32Array;
+  #rule: Int32Array;
+  #count: Float64Array;
+  #atMs: Uint32Array;
   /** Row + 1 by hash, with open addressing; 0 is free. */
-  readonly #slots: Uint32Array;
+  #slots: Uint32Array;
   readonly #chunks: (Buffer | undefined)[] = [];
   #end = CHUNK_BYTES;
   readonly #scratch = Buffer.allocUnsafeSlow(CHUNK_BYTES);
@@ -46,20 +47,21 @@ export class EventColumns {
   constructor({ maxRows, seed }: { readonly maxRows: number; readonly seed: number }) {
     this.#maxRows = maxRows;
     this.#seed = seed;
-    this.#hash = new Uint32Array(maxRows);
-    this.#place = new Uint32Array(maxRows);
-    this.#pathBytes = new Uint32Array(maxRows);
-    this.#targetBytes = new Uint32Array(maxRows);
-    this.#requestedBytes = new Uint32Array(maxRows);
-    this.#stateBytes = new Uint8Array(maxRows);
-    this.#op = new Uint8Array(maxRows);
-    this.#bits = new Uint8Array(maxRows);
-    this.#errno = new Int32Array(maxRows);
-    this.#program = new Uint32Array(maxRows);
-    this.#rule = new Int32Array(maxRows);
-    this.#count = new Float64Array(maxRows);
-    this.#atMs = new Uint32Array(maxRows);
-    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(maxRows * 2)));
+    const rows = Math.min(maxRows, FIRST_ROWS);
+    this.#hash = new Uint32Array(rows);
+    this.#place = new Uint32Array(rows);
+    this.#pathBytes = new Uint32Array(rows);
+    this.#targetBytes = new Uint32Array(rows);
+    this.#requestedBytes = new Uint32Array(rows);
+    this.#stateBytes = new Uint8Array(rows);
+    this.#op = new Uint8Array(rows);
+    this.#bits = new Uint8Array(rows);
+    this.#errno = new Int32Array(rows);
+    this.#program = new Uint32Array(rows);
+    this.#rule = new Int32Array(rows);
+    this.#count = new Float64Array(rows);
+    this.#atMs = new Uint32Array(rows);
+    this.#slots = new Uint32Array(slotsFor(rows));
   }
 
   get length(): number {
@@ -103,6 +105,7 @@ export class EventColumns {
 
   /** Adds what `find` has just not found. */
   add(line: EventLine): number {
+    if (this.#length === this.#hash.length) this.#grow();
     const row = this.#length++;
     const scratch = this.#scratch;
     const requested = scratch.write(line.requested, this.#scratchKey);
@@ -198,6 +201,26 @@ export class EventColumns {
     this.#end = this.#length ? end : CHUNK_BYTES;
   }
 
+  /** Most runs have few events, and a process may have many runs: room for the most that there can be is made in steps. */
+  #grow(): void {
+    const rows = Math.min(this.#maxRows, this.#hash.length * 4);
+    this.#hash = grown(this.#hash, new Uint32Array(rows));
+    this.#place = grown(this.#place, new Uint32Array(rows));
+    this.#pathBytes = grown(this.#pathBytes, new Uint32Array(rows));
+    this.#targetBytes = grown(this.#targetBytes, new Uint32Array(rows));
+    this.#requestedBytes = grown(this.#requestedBytes, new Uint32Array(rows));
+    this.#stateBytes = grown(this.#stateBytes, new Uint8Array(rows));
+    this.#op = grown(this.#op, new Uint8Array(rows));
+    this.#bits = grown(this.#bits, new Uint8Array(rows));
+    this.#errno = grown(this.#errno, new Int32Array(rows));
+    this.#program = grown(this.#program, new Uint32Array(rows));
+    this.#rule = grown(this.#rule, new Int32Array(rows));
+    this.#count = grown(this.#count, new Float64Array(rows));
+    this.#atMs = grown(this.#atMs, new Uint32Array(rows));
+    this.#slots = new Uint32Array(slotsFor(rows));
+    for (let row = 0; row < this.#length; row++) this.#link(row);
+  }
+
   #moveRow(from: number, to: number): void {
     for (const column of [
       this.#hash,
@@ -264,6 +287,18 @@ export class EventColumns {
     const end = start + this.#scratchKey;
     return this.#chunkOf(row).compare(this.#scratch, 0, this.#scratchKey, start, end) === 0;
   }
+}
+
+function slotsFor(rows: number): number {
+  return 2 ** Math.ceil(Math.log2(rows * 2));
+}
+
+function grown<T extends Uint8Array | Uint32Array | Int32Array | Float64Array>(
+  from: T,
+  into: T,
+): T {
+  into.set(from);
+  return into;
 }
 
 function bitsOf(line: EventLine): number {

@@ -32,17 +32,12 @@ export class EventStore {
   /** By the helper's number: row + 1, or -(fold + 1). */
   #ids = new Int32Array(1024);
   /** By row, for the time that room is made: kept, since they are large and would have to be collected. */
-  readonly #hashes: Uint32Array;
-  readonly #order: Float64Array;
-  readonly #places: Int32Array;
+  #room: Room | undefined;
 
   constructor(options: EventStoreOptions) {
     this.#options = options;
     this.#columns = new EventColumns({ maxRows: options.maxEvents, seed: options.seed });
     this.#folds = new Folds(options.digest);
-    this.#hashes = new Uint32Array(options.maxEvents);
-    this.#order = new Float64Array(options.maxEvents);
-    this.#places = new Int32Array(options.maxEvents);
   }
 
   /** Whether it was not known; of what belongs to a fold, that cannot be told. */
@@ -100,19 +95,30 @@ export class EventStore {
 
   #makeRoom(): void {
     const columns = this.#columns;
+    const room = this.#useRoom();
     const weigh = columns.isFull ? () => 1 : (row: number) => columns.sizeOf(row);
     for (const grain of GRAINS) {
       const isLast = grain === COARSEST;
       if (this.#folds.count >= MAX_FOLDS && !isLast) continue;
-      const hashes = columns.hashGroups(grain, this.#hashes);
-      const chosen = chooseGroups({ hashes, order: this.#order, weigh, isLast });
+      const hashes = columns.hashGroups(grain, room.hashes);
+      const chosen = chooseGroups({ hashes, order: room.order, weigh, isLast });
       if (chosen) return this.#fold(grain, hashes, chosen);
     }
   }
 
+  #useRoom(): Room {
+    const { maxEvents } = this.#options;
+    this.#room ??= {
+      hashes: new Uint32Array(maxEvents),
+      order: new Float64Array(maxEvents),
+      places: new Int32Array(maxEvents),
+    };
+    return this.#room;
+  }
+
   #fold(grain: Grain, hashes: Uint32Array, chosen: ReadonlySet<number>): void {
     // Where each row is now, in the terms of #ids.
-    const places = this.#places.fill(0);
+    const places = this.#useRoom().places.fill(0);
     for (let row = 0; row < hashes.length; row++) {
       if (!chosen.has(hashes[row] ?? 0)) continue;
       const event = this.#columns.read(row);
@@ -130,6 +136,12 @@ export class EventStore {
       if (place > 0) ids[id] = places[place - 1] ?? 0;
     }
   }
+}
+
+interface Room {
+  readonly hashes: Uint32Array;
+  readonly order: Float64Array;
+  readonly places: Int32Array;
 }
 
 interface Choice {
