@@ -168,6 +168,9 @@ struct broker *broker_start(struct plan *plan, int listener, pid_t program);
 void broker_close_gate(struct broker *broker);
 void broker_finish(struct broker *broker);
 
+/* usage.c */
+void report_usage(void);
+
 /* probe.c, remove.c: the helper's other uses */
 int run_probe(void);
 int run_remove(const char *path);

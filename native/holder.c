@@ -31,11 +31,10 @@
 struct call {
   uint32_t id;
   pid_t supervisor;
-  int in, out, err, report;
+  int in, out, err, report, over;
   char *input; /* what the program has not taken yet */
   size_t input_len, input_at, input_cap;
-  bool is_input_over, is_ended;
-  int status;
+  bool is_input_over, is_over, is_ended;
 };
 
 struct holder {
@@ -133,20 +132,21 @@ static void close_end(int *fd) {
 
 static struct call *find_call(struct holder *h, uint32_t id) {
   for (size_t i = 0; i < MAX_CALLS; i++)
-    if (h->calls[i] && h->calls[i]->id == id) return h->calls[i];
+    if (h->calls[i] && h->calls[i]->id == id && !h->calls[i]->is_over) return h->calls[i];
   return NULL;
 }
 
-static _Noreturn void become_supervisor(struct holder *h, const int ends[4], uint32_t id, pid_t parent) {
+static _Noreturn void become_supervisor(struct holder *h, const int ends[5], uint32_t id, pid_t parent) {
   sigset_t none;
   failure_hook = NULL;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   signal(SIGPIPE, SIG_DFL);
   /* Out of the way of the numbers that they get. */
-  int moved[4], doors = h->doors >= 0 ? fcntl(h->doors, F_DUPFD, 16) : -1;
-  for (int i = 0; i < 4; i++) moved[i] = fcntl(ends[i], F_DUPFD, 16);
+  int moved[5], doors = h->doors >= 0 ? fcntl(h->doors, F_DUPFD, 16) : -1;
+  for (int i = 0; i < 5; i++) moved[i] = fcntl(ends[i], F_DUPFD, 16);
   for (int i = 0; i < 4; i++) dup2(moved[i], i);
+  dup3(moved[4], OVER_FD, O_CLOEXEC);
   if (doors >= 0) dup2(doors, DOORS_FD);
   else close(DOORS_FD);
   door_call = id;
@@ -167,23 +167,25 @@ static bool write_plan(const struct holder *h, int fd, const char *bytes, size_t
 
 static void start_call(struct holder *h, uint32_t id, const char *bytes, size_t len) {
   struct call **slot = NULL;
-  int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
+  int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1}, over[2] = {-1, -1};
   for (size_t i = 0; i < MAX_CALLS && !slot; i++)
     if (!h->calls[i]) slot = &h->calls[i];
   struct call *call = slot ? calloc(1, sizeof *call) : NULL;
   int report = memfd_create("assay", MFD_CLOEXEC);
   pid_t parent = getpid();
-  bool is_ready = call && report >= 0 && write_plan(h, report, bytes, len) && !pipe2(in, O_CLOEXEC) && !pipe2(out, O_CLOEXEC) && !pipe2(err, O_CLOEXEC);
+  bool is_ready = call && report >= 0 && write_plan(h, report, bytes, len) && !pipe2(in, O_CLOEXEC) && !pipe2(out, O_CLOEXEC) && !pipe2(err, O_CLOEXEC) && !pipe2(over, O_CLOEXEC);
   pid_t pid = is_ready ? fork() : -1;
-  if (!pid) become_supervisor(h, (const int[]){in[0], out[1], err[1], report}, id, parent);
+  if (!pid) become_supervisor(h, (const int[]){in[0], out[1], err[1], report, over[1]}, id, parent);
   close_end(&in[0]);
   close_end(&out[1]);
   close_end(&err[1]);
+  close_end(&over[1]);
   if (pid < 0) {
     int problem = errno;
     close_end(&in[1]);
     close_end(&out[0]);
     close_end(&err[0]);
+    close_end(&over[0]);
     close_end(&report);
     free(call);
     char line[128];
@@ -192,16 +194,15 @@ static void start_call(struct holder *h, uint32_t id, const char *bytes, size_t 
     say(h, SAY_DONE, id, NULL, 0);
     return;
   }
-  *call = (struct call){.id = id, .supervisor = pid, .in = in[1], .out = out[0], .err = err[0], .report = report};
+  *call = (struct call){.id = id, .supervisor = pid, .in = in[1], .out = out[0], .err = err[0], .report = report, .over = over[0]};
   fcntl(call->in, F_SETFL, O_NONBLOCK);
   fcntl(call->out, F_SETFL, O_NONBLOCK);
   fcntl(call->err, F_SETFL, O_NONBLOCK);
   *slot = call;
 }
 
-/* The supervisor and all below it have ended, and what they wrote last has been handed on. */
-static void end_call(struct holder *h, struct call **slot) {
-  struct call *call = *slot;
+/* The program and all that it started have ended, and what they wrote last has been handed on. */
+static void tell_end(struct holder *h, struct call *call) {
   char bytes[CHUNK];
   off_t at = 8;
   /* The plan stands before the report. */
@@ -212,16 +213,16 @@ static void end_call(struct holder *h, struct call **slot) {
   }
   for (ssize_t got; (got = pread(call->report, bytes, sizeof bytes, at)) > 0; at += got) say(h, SAY_REPORT, call->id, bytes, (size_t)got);
   struct statvfs work, tmp;
-  uint64_t free_now[5] = {0, ~0ull, ~0ull, ~0ull, ~0ull};
-  free_now[0] = (uint64_t)(unsigned)call->status;
-  if (!statvfs(WORKSPACE, &work)) free_now[1] = (uint64_t)work.f_bfree, free_now[2] = (uint64_t)work.f_ffree;
-  if (!statvfs(TEMPORARY, &tmp)) free_now[3] = (uint64_t)tmp.f_bfree, free_now[4] = (uint64_t)tmp.f_ffree;
+  uint64_t free_now[4] = {~0ull, ~0ull, ~0ull, ~0ull};
+  if (!statvfs(WORKSPACE, &work)) free_now[0] = (uint64_t)work.f_bfree, free_now[1] = (uint64_t)work.f_ffree;
+  if (!statvfs(TEMPORARY, &tmp)) free_now[2] = (uint64_t)tmp.f_bfree, free_now[3] = (uint64_t)tmp.f_ffree;
   say(h, SAY_DONE, call->id, free_now, sizeof free_now);
   close_end(&call->in);
   close_end(&call->report);
+  close_end(&call->over);
   free(call->input);
-  free(call);
-  *slot = NULL;
+  call->input = NULL;
+  call->input_at = call->input_len = 0;
 }
 
 /* Returns whether there may be more. */
@@ -344,28 +345,36 @@ static void hear(struct holder *h) {
   h->incoming_len -= at;
 }
 
+/* A supervisor that ends without a word is seen by its end. */
+static void hear_end(struct call *call) {
+  char byte;
+  if (read(call->over, &byte, 1) == 1) call->is_over = true;
+  else close_end(&call->over);
+}
+
 static void reap(struct holder *h) {
   struct signalfd_siginfo drained;
   while (read(h->children, &drained, sizeof drained) > 0) {
   }
-  int status;
-  for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+  for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) > 0;)
     for (size_t i = 0; i < MAX_CALLS; i++)
-      if (h->calls[i] && h->calls[i]->supervisor == pid) h->calls[i]->is_ended = true, h->calls[i]->status = status;
+      if (h->calls[i] && h->calls[i]->supervisor == pid) h->calls[i]->is_ended = true;
 }
 
-/* The tree is gone, so what is in the pipes is all there will be. */
+/* Nothing that could write is left, so what is in the pipes is all there will be. The supervisor clears up meanwhile. */
 static void finish_calls(struct holder *h) {
   for (size_t i = 0; i < MAX_CALLS; i++) {
     struct call *call = h->calls[i];
-    if (!call || !call->is_ended) continue;
+    if (!call || !(call->is_ended || call->is_over)) continue;
+    bool is_told = call->report < 0;
     while (call->out >= 0 && hand_on(h, call, &call->out, SAY_STDOUT)) {
     }
     while (call->err >= 0 && hand_on(h, call, &call->err, SAY_STDERR)) {
     }
     close_end(&call->out);
     close_end(&call->err);
-    end_call(h, &h->calls[i]);
+    if (!is_told) tell_end(h, call);
+    if (call->is_ended) free(call), h->calls[i] = NULL;
   }
 }
 
@@ -380,7 +389,7 @@ static int watch_children(void) {
 }
 
 static void turn(struct holder *h) {
-  struct pollfd fds[2 + MAX_CALLS * 3];
+  struct pollfd fds[2 + MAX_CALLS * 4];
   size_t count = 2;
   bool is_full = is_behind(h);
   fds[0] = (struct pollfd){h->connection, (short)(POLLIN | (h->outgoing_len ? POLLOUT : 0)), 0};
@@ -391,6 +400,7 @@ static void turn(struct holder *h) {
     fds[count++] = (struct pollfd){is_full ? -1 : call->out, POLLIN, 0};
     fds[count++] = (struct pollfd){is_full ? -1 : call->err, POLLIN, 0};
     fds[count++] = (struct pollfd){call->input_at < call->input_len ? call->in : -1, POLLOUT, 0};
+    fds[count++] = (struct pollfd){call->is_over ? -1 : call->over, POLLIN, 0};
   }
   if (poll(fds, (nfds_t)count, -1) < 0 && errno != EINTR) leave();
   count = 2;
@@ -400,6 +410,7 @@ static void turn(struct holder *h) {
     if (fds[count++].revents) hand_on(h, call, &call->out, SAY_STDOUT);
     if (fds[count++].revents) hand_on(h, call, &call->err, SAY_STDERR);
     if (fds[count++].revents) feed(h, call);
+    if (fds[count++].revents) hear_end(call);
   }
   if (fds[1].revents) reap(h);
   if (!is_full) finish_calls(h);

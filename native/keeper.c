@@ -237,6 +237,7 @@ static _Noreturn void finish(struct keeper *keeper, int status) {
   if (keeper->plan->namespaces & NS_PID) look_at_pids(keeper, 1);
   end_tree(keeper->plan, keeper->broker);
   if (keeper->broker) broker_finish(keeper->broker);
+  if (is_report_in_memory) report_usage();
   tell(keeper, 'X', status);
   _exit(0);
 }

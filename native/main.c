@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -182,6 +181,8 @@ static void report_end(struct supervisor *s) {
   s->is_reported = true;
   report_line("{\"end\":{\"code\":%d,\"signal\":%d,\"timedOut\":%s,\"limit\":\"%s\",\"ms\":%llu}}", s->code, signal_number,
               s->is_timed_out ? "true" : "false", s->limit ? s->limit : "", (unsigned long long)(now_ms() - s->started_ms));
+  if (is_report_in_memory && write(OVER_FD, "E", 1) < 0) { /* the holder hears of our end */
+  }
   if (s->is_late && send(DOORS_FD, "E", 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) { /* it hears of ours */
   }
 }
@@ -268,22 +269,12 @@ static void supervise(struct supervisor *s) {
   }
 }
 
-/* Of everything that ran: the keeper has waited for all below it. */
-static void report_usage(void) {
-  struct rusage used;
-  if (getrusage(RUSAGE_CHILDREN, &used)) return;
-  unsigned long long ms = (unsigned long long)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
-                          (unsigned long long)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
-  report_line("{\"usage\":{\"cpuMs\":%llu,\"maxRssKb\":%ld}}", ms, used.ru_maxrss);
-}
-
 /* The code to end with. */
 static int reap_keeper(struct supervisor *s) {
   int keeper_status;
   waitpid(s->keeper, &keeper_status, 0);
   end_children(); /* of a keeper that was killed: nothing runs unseen */
   stream_flush(); /* what a keeper that was killed had not written yet */
-  if (is_report_in_memory) report_usage();
   if (s->is_reported) return s->code;
   if (WIFEXITED(keeper_status) && WEXITSTATUS(keeper_status) == 125) return 125;
   if (!s->is_timed_out && !s->limit) die("keeper", "ended before the program did");
@@ -301,7 +292,7 @@ static void reserve_report(void) {
 static int run(struct owner guess, pid_t holder) {
   struct supervisor s = {.started_ms = now_ms(), .sampled_ms = now_ms(), .is_late = guess.namespaces != 0};
   note_early_signals();
-  syscall(SYS_close_range, (unsigned)DOORS_FD + 1, ~0u, 0u);
+  syscall(SYS_close_range, (unsigned)(holder ? OVER_FD : DOORS_FD) + 1, ~0u, 0u);
   if (fcntl(PLAN_FD, F_SETFL, O_APPEND) || fcntl(PLAN_FD, F_SETFD, FD_CLOEXEC)) return 125;
   stream_open();
   prctl(PR_SET_PDEATHSIG, PARENT_DIED, 0, 0, 0);

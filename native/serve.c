@@ -20,26 +20,9 @@
 #include <unistd.h>
 
 #define ASSAY_FD 3 /* its end is the end of assay */
-#define TREE "/tmp"
 #define MAX_WAITING 64
 #define TOKEN_BYTES 8
 #define MAX_SCRIPT (64u << 20)
-
-/* ---- the tree that sandboxes start from ---- */
-
-enum step_kind { STEP_DIRECTORY = 'd', STEP_LINK = 'l', STEP_BIND = 'b', STEP_FILE = 'f' };
-
-/* One step: its path inside, and where it leads, what it shows, or what it says. */
-struct step {
-  uint32_t kind, flags, path_len, data_len;
-};
-
-struct script {
-  uint32_t uid, gid;
-  char *steps;
-  size_t len;
-  const char *sockets; /* a directory, for the sockets that assay connects to */
-};
 
 static void read_whole(int fd, void *into, size_t len) {
   for (size_t done = 0; done < len;) {
@@ -64,130 +47,19 @@ static struct script read_script(void) {
   return (struct script){.uid = head[0], .gid = head[1], .steps = steps, .len = head[3], .sockets = bytes};
 }
 
-struct parsed {
-  struct step head;
-  char path[PATH_CAP];
-  const char *data;
-};
-
-static const char *take_step(const char *at, const char *end, struct parsed *out) {
-  if ((size_t)(end - at) < sizeof out->head) die("serve", "step is too short");
-  memcpy(&out->head, at, sizeof out->head);
-  at += sizeof out->head;
-  if (out->head.path_len + sizeof TREE > sizeof out->path || (size_t)(end - at) < (size_t)out->head.path_len + out->head.data_len)
-    die("serve", "step is too long");
-  snprintf(out->path, sizeof out->path, TREE "%.*s", (int)out->head.path_len, at);
-  out->data = at + out->head.path_len;
-  return out->data + out->head.data_len;
-}
-
-static char *copy_data(const struct parsed *step) {
-  char *text = strndup(step->data, step->head.data_len);
-  if (!text) die("serve", "out of memory");
-  return text;
-}
-
-static int open_source(const struct parsed *step) {
-  char *source = copy_data(step);
-  int fd = (int)syscall(SYS_open_tree, AT_FDCWD, source, OPEN_TREE_CLONE_ | OPEN_TREE_CLOEXEC_ | AT_RECURSIVE_);
-  struct mount_attr_abi attr = {.attr_set = step->head.flags};
-  if (fd < 0 || (attr.attr_set && syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE_, &attr, sizeof attr)))
-    die_errno("serve", source);
-  free(source);
-  return fd;
-}
-
-static void write_text(const struct parsed *step) {
-  int fd = open(step->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
-  if (fd < 0 || fchmod(fd, 0644) || write(fd, step->data, step->head.data_len) != (ssize_t)step->head.data_len)
-    die_errno("serve", step->path);
-  close(fd);
-}
-
-static void place_source(const struct parsed *step, int fd) {
-  struct stat st;
-  if (fstat(fd, &st)) die_errno("serve", step->path);
-  if (S_ISDIR(st.st_mode) ? mkdir(step->path, 0755) && errno != EEXIST : mknod(step->path, S_IFREG | 0644, 0) && errno != EEXIST)
-    die_errno("serve", step->path);
-  if (syscall(SYS_move_mount, fd, "", AT_FDCWD, step->path, MOVE_MOUNT_F_EMPTY_PATH_)) die_errno("serve", step->path);
-  close(fd);
-}
-
-static void perform_step(const struct parsed *step, int fd) {
-  if (step->head.kind == STEP_DIRECTORY) {
-    if (mkdir(step->path, 0755) || chmod(step->path, step->head.flags)) die_errno("serve", step->path);
-  } else if (step->head.kind == STEP_LINK) {
-    char *target = copy_data(step);
-    if (symlink(target, step->path)) die_errno("serve", step->path);
-    free(target);
-  } else if (step->head.kind == STEP_BIND) place_source(step, fd);
-  else if (step->head.kind == STEP_FILE) write_text(step);
-  else die("serve", "unknown step");
-}
-
-/* Sources are opened before the tree covers any of them. */
-static void build_tree(const struct script *script) {
-  const char *end = script->steps + script->len;
-  struct parsed step;
-  int sources[256], count = 0, used = 0;
-  for (const char *at = script->steps; at < end;) {
-    at = take_step(at, end, &step);
-    if (step.head.kind != STEP_BIND) continue;
-    if (count == 256) die("serve", "too many places are shown");
-    sources[count++] = open_source(&step);
-  }
-  if (mount("assay", TREE, "tmpfs", MS_NOSUID, "size=64m,nr_inodes=65536,mode=0755")) die_errno("mount", TREE);
-  umask(0);
-  for (const char *at = script->steps; at < end;) {
-    at = take_step(at, end, &step);
-    perform_step(&step, step.head.kind == STEP_BIND ? sources[used++] : -1);
-  }
-  umask(077);
-  struct mount_attr_abi attr = {.attr_set = MOUNT_ATTR_RDONLY_ | MOUNT_ATTR_NOSUID_};
-  if (syscall(SYS_mount_setattr, AT_FDCWD, TREE, 0, &attr, sizeof attr)) die_errno("mount", TREE);
-  if (chdir(TREE) || syscall(SYS_pivot_root, ".", ".") || umount2(".", MNT_DETACH) || chdir("/")) die_errno("mount", "root");
-}
-
 /* ---- the process that sees the host's files ---- */
-
-static int receive_with_descriptor(int sock, char *text, size_t cap) {
-  char control[CMSG_SPACE(sizeof(int))];
-  struct iovec io = {text, cap - 1};
-  struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-  ssize_t len = recvmsg(sock, &message, MSG_CMSG_CLOEXEC);
-  if (len <= 0) return -1;
-  text[len] = 0;
-  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  int fd = -1;
-  if (header && header->cmsg_type == SCM_RIGHTS) memcpy(&fd, CMSG_DATA(header), sizeof fd);
-  return fd;
-}
-
-static void send_with_descriptor(int sock, const char *text, size_t len, int fd) {
-  char control[CMSG_SPACE(sizeof(int))] = {0};
-  struct iovec io = {(void *)text, len};
-  struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1};
-  if (fd >= 0) {
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(header), &fd, sizeof fd);
-  }
-  sendmsg(sock, &message, MSG_NOSIGNAL);
-}
 
 /* Each question brings the socket that its answer goes to: a mount, or an error. */
 static _Noreturn void run_opener(int questions) {
   char path[PATH_CAP];
   for (;;) {
-    int back = receive_with_descriptor(questions, path, sizeof path);
-    if (back < 0) _exit(0); /* nobody is left to ask */
+    int back = -1;
+    ssize_t len = receive_descriptors(questions, path, sizeof path - 1, &back, 1);
+    if (len <= 0) _exit(0); /* nobody is left to ask */
+    path[len] = 0;
     int fd = (int)syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE_ | OPEN_TREE_CLOEXEC_ | AT_RECURSIVE_);
     int error = fd < 0 ? errno : 0;
-    send_with_descriptor(back, (const char *)&error, sizeof error, fd);
+    send_descriptors(back, &error, sizeof error, &fd, fd >= 0 ? 1 : 0);
     if (fd >= 0) close(fd);
     close(back);
   }
@@ -195,14 +67,13 @@ static _Noreturn void run_opener(int questions) {
 
 /* A mount of what is at `path` of the host, or -1 with errno. */
 int ask_for_mount(int opener, const char *path) {
-  int pair[2], error = EIO;
-  char text[sizeof error + 1];
+  int pair[2], error = EIO, fd = -1;
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) return -1;
-  send_with_descriptor(opener, path, strlen(path), pair[1]);
+  send_descriptors(opener, path, strlen(path), &pair[1], 1);
   close(pair[1]);
-  int fd = receive_with_descriptor(pair[0], text, sizeof text);
+  receive_descriptors(pair[0], &error, sizeof error, &fd, 1);
   close(pair[0]);
-  if (fd < 0) memcpy(&error, text, sizeof error), errno = error;
+  errno = error;
   return fd;
 }
 
@@ -214,8 +85,9 @@ struct waiting {
 };
 
 struct server {
-  int plain, networked, channels, opener;
+  int sandboxes, channels, opener;
   struct waiting waiting[MAX_WAITING];
+  int forkers[MAX_FORKERS]; /* by number; what is sent there is forked there */
 };
 
 static int listen_at(const char *directory, const char *name) {
@@ -227,10 +99,11 @@ static int listen_at(const char *directory, const char *name) {
   return sock;
 }
 
-static bool read_token(int fd, char token[TOKEN_BYTES]) {
+/* Sent with the connection, so it does not take long. */
+static bool read_first(int fd, void *into, size_t len) {
   struct timeval patience = {.tv_sec = 2};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  bool is_whole = recv(fd, token, TOKEN_BYTES, MSG_WAITALL) == TOKEN_BYTES;
+  bool is_whole = recv(fd, into, len, MSG_WAITALL) == (ssize_t)len;
   patience.tv_sec = 0;
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   return is_whole;
@@ -240,7 +113,7 @@ static bool read_token(int fd, char token[TOKEN_BYTES]) {
 static void take_channel(struct server *s) {
   struct waiting one = {.fd = accept4(s->channels, NULL, NULL, SOCK_CLOEXEC)};
   if (one.fd < 0) return;
-  if (read_token(one.fd, one.token))
+  if (read_first(one.fd, one.token, TOKEN_BYTES))
     for (size_t i = 0; i < MAX_WAITING; i++)
       if (s->waiting[i].fd < 0) {
         s->waiting[i] = one;
@@ -249,9 +122,7 @@ static void take_channel(struct server *s) {
   close(one.fd);
 }
 
-static int find_channel(struct server *s, int connection) {
-  char token[TOKEN_BYTES];
-  if (!read_token(connection, token)) return -1;
+static int find_channel(struct server *s, const char token[TOKEN_BYTES]) {
   for (struct pollfd more = {s->channels, POLLIN, 0}; poll(&more, 1, 0) > 0;) take_channel(s);
   for (size_t i = 0; i < MAX_WAITING; i++)
     if (s->waiting[i].fd >= 0 && !memcmp(s->waiting[i].token, token, TOKEN_BYTES)) {
@@ -262,35 +133,65 @@ static int find_channel(struct server *s, int connection) {
   return -1;
 }
 
-static void start_holder(struct server *s, int connection, int doors) {
-  pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0);
+/* All that is the server's own, which nobody that it forks has any use for. */
+static size_t list_own(const struct server *s, int *list) {
+  size_t count = 0;
+  list[count++] = ASSAY_FD;
+  list[count++] = s->sandboxes;
+  list[count++] = s->channels;
+  for (size_t i = 0; i < MAX_WAITING; i++)
+    if (s->waiting[i].fd >= 0) list[count++] = s->waiting[i].fd;
+  for (size_t i = 0; i < MAX_FORKERS; i++)
+    if (s->forkers[i] >= 0) list[count++] = s->forkers[i];
+  return count;
+}
+
+static void start_sandbox(struct server *s, const struct greeting *greeting, int connection) {
+  static const char none[TOKEN_BYTES];
+  int own[3 + MAX_WAITING + MAX_FORKERS], doors = -1;
+  bool has_doors = memcmp(greeting->token, none, TOKEN_BYTES);
+  if (has_doors) doors = find_channel(s, greeting->token);
+  if (has_doors && doors < 0) return;
+  if (greeting->forker) {
+    int fds[2] = {connection, doors}, forker = greeting->forker < MAX_FORKERS ? s->forkers[greeting->forker] : -1;
+    if (forker >= 0) send_descriptors(forker, "S", 1, fds, has_doors ? 2 : 1);
+  } else fork_holder((struct holder_start){connection, s->opener, doors}, own, list_own(s, own));
+  if (has_doors) close(doors);
+}
+
+/* One of the same number has ended, or is about to. */
+static void start_forker(struct server *s, uint32_t number, int connection) {
+  int pair[2], own[3 + MAX_WAITING + MAX_FORKERS];
+  if (!number || number >= MAX_FORKERS || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) return;
+  if (s->forkers[number] >= 0) close(s->forkers[number]);
+  s->forkers[number] = pair[0];
+  pid_t pid = fork();
   if (!pid) {
-    close(s->plain);
-    close(s->networked);
-    close(s->channels);
-    close(ASSAY_FD);
-    for (size_t i = 0; i < MAX_WAITING; i++)
-      if (s->waiting[i].fd >= 0) close(s->waiting[i].fd);
-    run_holder((struct holder_start){connection, s->opener, doors});
+    for (size_t i = 0, count = list_own(s, own); i < count; i++) close(own[i]);
+    run_forker(connection, pair[1], s->opener);
   }
-  close(connection); /* a holder that could not be started is seen by that */
-  if (doors >= 0) close(doors);
+  close(pair[1]);
+}
+
+static void take_connection(struct server *s) {
+  struct greeting greeting;
+  int connection = accept4(s->sandboxes, NULL, NULL, SOCK_CLOEXEC);
+  if (connection < 0) return;
+  if (read_first(connection, &greeting, sizeof greeting)) {
+    if (greeting.kind == GREET_SANDBOX) start_sandbox(s, &greeting, connection);
+    if (greeting.kind == GREET_FORKER) start_forker(s, greeting.forker, connection);
+  }
+  close(connection); /* what could not be started is seen by that */
 }
 
 static _Noreturn void serve(struct server *s) {
   for (;;) {
-    struct pollfd fds[4] = {{ASSAY_FD, POLLIN, 0}, {s->plain, POLLIN, 0}, {s->networked, POLLIN, 0}, {s->channels, POLLIN, 0}};
-    if (poll(fds, 4, -1) < 0) continue;
+    struct pollfd fds[3] = {{ASSAY_FD, POLLIN, 0}, {s->sandboxes, POLLIN, 0}, {s->channels, POLLIN, 0}};
+    if (poll(fds, 3, -1) < 0) continue;
     char byte;
     if (fds[0].revents && read(ASSAY_FD, &byte, 1) <= 0) _exit(0);
-    if (fds[3].revents) take_channel(s);
-    for (int i = 1; i < 3; i++) {
-      int connection = fds[i].revents ? accept4(i == 1 ? s->plain : s->networked, NULL, NULL, SOCK_CLOEXEC) : -1;
-      if (connection < 0) continue;
-      int doors = i == 2 ? find_channel(s, connection) : -1;
-      if (i == 2 && doors < 0) close(connection);
-      else start_holder(s, connection, doors);
-    }
+    if (fds[2].revents) take_channel(s);
+    if (fds[1].revents) take_connection(s);
   }
 }
 
@@ -340,8 +241,8 @@ int run_serve(void) {
   struct script script = read_script();
   leave_host(&script);
   for (size_t i = 0; i < MAX_WAITING; i++) s.waiting[i].fd = -1;
-  s.plain = listen_at(script.sockets, "plain");
-  s.networked = listen_at(script.sockets, "networked");
+  for (size_t i = 0; i < MAX_FORKERS; i++) s.forkers[i] = -1;
+  s.sandboxes = listen_at(script.sockets, "sandboxes");
   s.channels = listen_at(script.sockets, "channels");
   s.opener = start_opener();
   if (unshare(CLONE_NEWNS)) die_errno("mount", "unshare"); /* the tree is none of the opener's */

@@ -27,17 +27,41 @@ struct setup {
   char host[]; /* a directory of the host, as it is seen where the opener is */
 };
 
+/* root.c */
+struct script {
+  uint32_t uid, gid;
+  char *steps;
+  size_t len;
+  const char *sockets; /* a directory, for the sockets that assay connects to */
+};
+void build_tree(const struct script *script);
+
 /* serve.c */
 int run_serve(void);
 int ask_for_mount(int opener, const char *path);
 
-/* holder.c: one a sandbox; holds its files and runs its calls */
+/* What assay says first on every connection: what it is for. */
+enum greeting_kind { GREET_SANDBOX = 1, GREET_FORKER };
+struct greeting {
+  uint32_t kind, forker; /* by which a sandbox is forked; 0 for the helper itself */
+  char token[8];         /* of the channel for its doors; zeros for none */
+};
+
+/* forker.c: stays in cgroups that were made for sandboxes, so that what it forks is born there */
+#define MAX_FORKERS 256
 struct holder_start {
   int connection, opener, doors;
 };
+void send_descriptors(int sock, const void *bytes, size_t len, const int *fds, size_t count);
+ssize_t receive_descriptors(int sock, void *bytes, size_t cap, int *fds, size_t count);
+_Noreturn void run_forker(int control, int work, int opener);
+void fork_holder(struct holder_start start, const int *to_close, size_t count);
+
+/* holder.c: one a sandbox; holds its files and runs its calls */
 _Noreturn void run_holder(struct holder_start start);
 
 /* main.c */
+#define OVER_FD (DOORS_FD + 1) /* to a holder: the program and everything that it started have ended */
 #define END_ALL (SIGRTMIN + 1) /* from a holder: end the tree */
 #define PASS_ON (SIGRTMIN + 2) /* from a holder: the signal to be passed on is its value */
 int run_plan(pid_t parent);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -101,6 +102,15 @@ static void mark_inside(struct sample *list, size_t count, pid_t keeper) {
       if (inside) list[i].is_inside = changed = true;
     }
   }
+}
+
+/* Of everything that has been waited for. */
+void report_usage(void) {
+  struct rusage used;
+  if (getrusage(RUSAGE_CHILDREN, &used)) return;
+  unsigned long long ms = (unsigned long long)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000 +
+                          (unsigned long long)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
+  report_line("{\"usage\":{\"cpuMs\":%llu,\"maxRssKb\":%ld}}", ms, used.ru_maxrss);
 }
 
 const char *soft_limit_passed(const struct plan *plan, pid_t keeper) {

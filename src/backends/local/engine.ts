@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { HostFacts } from '../../host/facts.ts';
 import { guessFacts } from '../../host/guess-facts.ts';
 import { ReportReader } from '../../launch/report.ts';
@@ -91,8 +90,4 @@ async function tryOnce(
   } finally {
     await holder.close();
   }
-}
-
-export function makeSandboxId(): string {
-  return randomBytes(6).toString('hex');
 }

@@ -46,7 +46,7 @@ export class Holder {
   readonly #reader = new FrameReader();
   readonly #calls = new Map<number, OpenCall>();
   readonly #files = new Map<number, (answer: FileAnswer | undefined) => void>();
-  #ready: { resolve(pid: number): void; reject(error: Error): void } | undefined;
+  #ready: { resolve(): void; reject(error: Error): void } | undefined;
   #lastId = 0;
   isGone = false;
   readonly #closed: Promise<void>;
@@ -65,9 +65,8 @@ export class Holder {
     });
   }
 
-  /** The number of the process that holds the sandbox. */
-  async setUp(setUp: Buffer, boundary: Uint8Array): Promise<number> {
-    const ready = new Promise<number>((resolve, reject) => {
+  async setUp(setUp: Buffer, boundary: Uint8Array): Promise<void> {
+    const ready = new Promise<void>((resolve, reject) => {
       this.#ready = { resolve, reject };
     });
     this.#socket.write(
@@ -76,7 +75,7 @@ export class Holder {
         makeFrame(TO_HOLDER.boundary, 0, boundary),
       ]),
     );
-    return await ready;
+    await ready;
   }
 
   run(plan: Uint8Array, listener: CallListener): number {
@@ -181,7 +180,7 @@ export class Holder {
     const call = this.#calls.get(id);
     switch (kind) {
       case FROM_HOLDER.ready:
-        return this.#ready?.resolve(payload.readInt32LE(0));
+        return this.#ready?.resolve();
       case FROM_HOLDER.failed:
         return this.#ready?.reject(describeFailure(payload.toString()));
       case FROM_HOLDER.stdout:
@@ -230,10 +229,10 @@ function readDone(payload: Buffer): CallDone {
     payload.length >= (index + 1) * 8 ? payload.readBigUInt64LE(index * 8) : -1n;
   return {
     free: {
-      workBlocks: number(1),
-      workInodes: number(2),
-      tmpBlocks: number(3),
-      tmpInodes: number(4),
+      workBlocks: number(0),
+      workInodes: number(1),
+      tmpBlocks: number(2),
+      tmpInodes: number(3),
     },
   };
 }

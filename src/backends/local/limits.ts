@@ -1,5 +1,4 @@
 import type { HostFacts } from '../../host/facts.ts';
-import type { CgroupPlan } from '../../plan/limits.ts';
 import type { Limits } from '../../policy/policy.ts';
 import type { LimitName, LimitStrength } from '../backend.ts';
 import type { Unmet } from '../sandbox-error.ts';
@@ -7,9 +6,8 @@ import type { SandboxLimits, SandboxSpec } from '../spec.ts';
 
 /** Of a cgroup with the share of processors: how long one period is, in microseconds. */
 const PERIOD_US = 100_000;
-/** Processes of assay that are counted with those of the sandbox: the holder, and for a call a supervisor and its keeper. */
-const HOLDER_TASKS = 1;
-const CALL_TASKS = 4;
+/** Of assay, and counted with those of the sandbox: the forker, the holder, the supervisor of a call, and its keeper's three. */
+const OWN_TASKS = 6;
 
 type CgroupHost = Pick<HostFacts, 'cgroup' | 'uid'>;
 
@@ -34,28 +32,60 @@ export function stateLimits(host: CgroupHost): Record<LimitName, LimitStrength> 
   };
 }
 
-/** The cgroups of a sandbox, which all its calls share. */
-export function planSandboxCgroups(limits: SandboxLimits, host: CgroupHost): CgroupPlan[] {
+/** One of the trees of cgroups, and which of its files say what. */
+export interface CgroupTree {
+  readonly directory: string;
+  /** How often the kernel has ended a process for memory, and how often it has refused one. */
+  readonly counters: readonly {
+    readonly file: string;
+    readonly key: string;
+    readonly counts: 'killed' | 'refusedPids';
+  }[];
+}
+
+/** Where the cgroups of sandboxes are made on this host. */
+export function listCgroupTrees({ cgroup, uid }: CgroupHost): CgroupTree[] {
+  const isUnified = cgroup.version === 2;
+  const trees = new Map<string, CgroupTree['counters'][number][]>();
+  const add = (
+    directory: string | undefined,
+    ...counters: CgroupTree['counters'][number][]
+  ): void => {
+    if (directory !== undefined)
+      trees.set(directory, [...(trees.get(directory) ?? []), ...counters]);
+  };
+  const kills = isUnified ? 'memory.events' : 'memory.oom_control';
+  add(cgroup.memory, { file: kills, key: 'oom_kill', counts: 'killed' });
+  if (hasPidsCgroup({ cgroup, uid }))
+    add(cgroup.pids, { file: 'pids.events', key: 'max', counts: 'refusedPids' });
+  add(cgroup.cpu);
+  return Array.from(trees, ([directory, counters]) => ({ directory, counters }));
+}
+
+/** What is written into the cgroups of a sandbox; everything, since another may have had them before. */
+export function listCgroupSettings(
+  limits: SandboxLimits,
+  host: CgroupHost,
+): (readonly [directory: string, file: string, value: string])[] {
   const { cgroup } = host;
   const isUnified = cgroup.version === 2;
-  const plans = new Map<string, [string, string][]>();
+  const none = isUnified ? 'max' : '-1';
+  const settings: [string, string, string][] = [];
   const set = (directory: string | undefined, file: string, value: string): void => {
-    if (directory !== undefined)
-      plans.set(directory, [...(plans.get(directory) ?? []), [file, value]]);
+    if (directory !== undefined) settings.push([directory, file, value]);
   };
-  if (limits.memoryBytes !== undefined) {
-    const file = isUnified ? 'memory.max' : 'memory.limit_in_bytes';
-    set(cgroup.memory, file, String(limits.memoryBytes));
-    if (isUnified) set(cgroup.memory, 'memory.swap.max', '0');
+  const memory = limits.memoryBytes === undefined ? none : String(limits.memoryBytes);
+  set(cgroup.memory, isUnified ? 'memory.max' : 'memory.limit_in_bytes', memory);
+  if (isUnified) set(cgroup.memory, 'memory.swap.max', '0');
+  if (hasPidsCgroup(host)) {
+    const tasks = OWN_TASKS + (limits.pids ?? 0);
+    set(cgroup.pids, 'pids.max', limits.pids === undefined ? 'max' : String(tasks));
   }
-  if (limits.pids !== undefined && hasPidsCgroup(host))
-    set(cgroup.pids, 'pids.max', String(limits.pids + HOLDER_TASKS + CALL_TASKS));
-  if (limits.cpus !== undefined) {
-    const quota = String(Math.max(1000, Math.round(limits.cpus * PERIOD_US)));
-    if (isUnified) set(cgroup.cpu, 'cpu.max', `${quota} ${PERIOD_US}`);
-    else set(cgroup.cpu, 'cpu.cfs_quota_us', quota);
-  }
-  return Array.from(plans, ([directory, settings]) => ({ directory, settings }));
+  const quota =
+    limits.cpus === undefined ? none : String(Math.max(1000, Math.round(limits.cpus * PERIOD_US)));
+  if (isUnified) set(cgroup.cpu, 'cpu.max', `${quota} ${PERIOD_US}`);
+  else set(cgroup.cpu, 'cpu.cfs_quota_us', quota);
+  return settings;
 }
 
 /** Whether a limit of a call is less than the sandbox's, whose cgroup then does not keep it. */

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
+import type { HostFacts } from '../../host/facts.ts';
 import type { BackendReport, Guarantees, SandboxBackend, SweepReport } from '../backend.ts';
 import { requireGuarantees, settleLimits } from '../requirements.ts';
 import { SandboxError } from '../sandbox-error.ts';
@@ -9,17 +11,17 @@ import { takeBaseline } from './changes.ts';
 import { checkWorkspace, copyIn } from './copy-in.ts';
 import { DoorChannel, findBindings } from './door-channel.ts';
 import { SandboxDoors } from './doors.ts';
-import { makeSandboxId, type Trial, tryEngine } from './engine.ts';
+import { type Trial, tryEngine } from './engine.ts';
 import { LocalFiles } from './files.ts';
 import { encodeSetUp } from './frames.ts';
 import { Holder } from './holder.ts';
 import { ImageDigests } from './image-digests.ts';
 import { findLanguages } from './languages.ts';
-import { planSandboxCgroups, stateLimits } from './limits.ts';
+import { stateLimits } from './limits.ts';
 import { LocalSandbox } from './local-sandbox.ts';
 import { toNetRules } from './policy.ts';
 import { Resident } from './resident.ts';
-import { SandboxCgroups } from './sandbox-cgroups.ts';
+import { Slots } from './slots.ts';
 import { sweepLocal } from './sweep.ts';
 
 const NOTHING_KEPT: Guarantees['limits'] = {
@@ -67,6 +69,9 @@ class LocalBackend implements SandboxBackend {
   readonly id = 'local';
   readonly #start: () => Promise<Trial>;
   readonly #digests = new ImageDigests();
+  readonly #name = randomBytes(6).toString('hex');
+  #made = 0;
+  #slots: { readonly resident: Resident; readonly slots: Slots } | undefined;
   /** Found out once; the helper stays for as long as this process. */
   #trial: Promise<Trial> | undefined;
 
@@ -130,42 +135,48 @@ class LocalBackend implements SandboxBackend {
     return (await again).resident;
   }
 
+  #useSlots(resident: Resident, host: HostFacts): Slots {
+    if (this.#slots?.resident !== resident)
+      this.#slots = { resident, slots: new Slots(resident, host) };
+    return this.#slots.slots;
+  }
+
   async #build(input: BuildInput): Promise<Sandbox> {
     const { trial, resident, spec, limits, boundary } = input;
     const { host } = trial;
-    const channel = boundary.plan.doors ? await DoorChannel.open(resident.channelPath) : undefined;
-    const socket = channel
-      ? await resident.connectNetworked(channel.token)
-      : await resident.connect();
-    const holder = new Holder(socket);
-    const files = new LocalFiles(holder);
-    let cgroups: SandboxCgroups | undefined;
+    const slots = this.#useSlots(resident, host);
+    const slot = await slots.take(limits);
+    const release = (): void => {
+      if (slot) slots.release(slot);
+    };
+    let channel: DoorChannel | undefined;
+    let holder: Holder | undefined;
     try {
-      const pid = await holder.setUp(encodeSetUp(toSetUp(spec, limits)), boundary.bytes);
-      const id = makeSandboxId();
-      const plans = planSandboxCgroups(limits, host);
-      cgroups = SandboxCgroups.make(plans, { version: host.cgroup.version, name: id, pid });
+      channel = boundary.plan.doors ? await DoorChannel.open(resident.channelPath) : undefined;
+      holder = new Holder(await resident.connect({ forker: slot?.number, token: channel?.token }));
+      const files = new LocalFiles(holder);
+      await holder.setUp(encodeSetUp(toSetUp(spec, limits)), boundary.bytes);
       if (spec.workspace?.mode === 'copy') await copyIn(spec.workspace.host, files);
       const baseline = spec.workspace ? await takeBaseline(files) : new Map<string, string>();
-      const doors = channel && new SandboxDoors(channel);
-      const digests = this.#digests;
+      this.#made += 1;
       return new LocalSandbox({
-        id,
+        id: `${this.#name}-${this.#made}`,
         spec,
         limits,
         host,
         holder,
         files,
         boundary,
-        cgroups,
+        slot,
+        release,
         baseline,
-        doors,
-        digests,
+        doors: channel && new SandboxDoors(channel),
+        digests: this.#digests,
       });
     } catch (error) {
-      await holder.close();
+      await holder?.close();
       channel?.close();
-      await cgroups?.close();
+      release();
       throw error;
     }
   }

@@ -24,7 +24,7 @@ import { type Holder, makeGone } from './holder.ts';
 import type { ImageDigests } from './image-digests.ts';
 import { findUnmetOfCall } from './limits.ts';
 import { type CallEnd, findReached, settleOutcome, toDenials } from './outcome.ts';
-import type { CgroupCounts, SandboxCgroups } from './sandbox-cgroups.ts';
+import type { CgroupCounts, Slot } from './slot.ts';
 
 const MAX_OUTPUT = 1024 * 1024;
 
@@ -44,7 +44,9 @@ export interface LocalParts {
   readonly holder: Holder;
   readonly files: LocalFiles;
   readonly boundary: Boundary;
-  readonly cgroups: SandboxCgroups;
+  /** Undefined on a host without cgroups. */
+  readonly slot: Slot | undefined;
+  readonly release: () => void;
   readonly baseline: Baseline;
   readonly doors: SandboxDoors | undefined;
   readonly digests: ImageDigests;
@@ -107,13 +109,13 @@ export class LocalSandbox implements Sandbox {
   }
 
   async #close(): Promise<void> {
-    const { holder, cgroups, doors } = this.#parts;
+    const { holder, doors, release } = this.#parts;
     const calls = [...this.#calls];
     for (const call of calls) call.abort();
     await Promise.all(calls.map(async (call) => await call.wait().catch(() => undefined)));
     await holder.close();
     doors?.close();
-    await cgroups.close();
+    release();
   }
 
   #start(argv: readonly string[], options: ExecOptions): LocalCall {
@@ -131,7 +133,6 @@ export class LocalSandbox implements Sandbox {
       planned,
       env.map(([name]) => name),
     );
-    const before = this.#parts.cgroups.read();
     const startedAt = performance.now();
     const doors = this.#parts.doors?.open(holder.nextId, planned, record);
     const call: LocalCall = new LocalCall({
@@ -149,7 +150,7 @@ export class LocalSandbox implements Sandbox {
             limits,
             planned,
             record,
-            before,
+
             options,
             doors,
             durationMs,
@@ -175,19 +176,18 @@ export class LocalSandbox implements Sandbox {
   }
 
   async #finish(input: FinishInput): Promise<ExecResult> {
-    const { ended, planned, record, limits, before, doors, options } = input;
+    const { ended, planned, record, limits, doors, options } = input;
     const { stdout, stderr, report, done, isAborted } = ended;
-    const { cgroups, holder, files, spec } = this.#parts;
+    const { slot, holder, files, spec } = this.#parts;
     const doorProblems = (await doors?.close()) ?? [];
-    const counts = cgroups.read();
+    const counts: CgroupCounts = slot?.takeCounts() ?? { killed: 0, refusedPids: 0 };
     const end: CallEnd = {
       report,
       done,
       limits,
       program: input.argv[0] ?? '',
       isAborted,
-      killed: counts.killed - before.killed,
-      refusedPids: counts.refusedPids - before.refusedPids,
+      ...counts,
       hasDropped: stdout.hasDropped || stderr.hasDropped,
       isWorkspaceOwn: spec.workspace === undefined || spec.workspace.mode === 'copy',
     };
@@ -210,7 +210,7 @@ export class LocalSandbox implements Sandbox {
       durationMs: input.durationMs,
       usage: {
         cpuMs: report.usage?.cpuMs,
-        maxMemoryBytes: counts.peakBytes ?? (report.usage?.maxRssKb ?? 0) * 1024,
+        maxMemoryBytes: report.usage && report.usage.maxRssKb * 1024,
       },
       denials: [...toDenials(report, planned.plan), ...(doors?.denials() ?? [])],
       reached: findReached(end, outcome),
@@ -225,7 +225,6 @@ interface FinishInput {
   readonly limits: SandboxLimits;
   readonly planned: PlannedCall;
   readonly record: CallRecord;
-  readonly before: CgroupCounts;
   readonly options: ExecOptions;
   readonly doors: CallDoors | undefined;
   readonly durationMs: number;

@@ -17,6 +17,16 @@ interface FirstLine {
   readonly errno?: number;
 }
 
+/** The numbers of native/serve.h. */
+const GREETING = { sandbox: 1, forker: 2 } as const;
+const NO_TOKEN = new Uint8Array(8);
+
+export interface SandboxGreeting {
+  readonly forker?: number | undefined;
+  /** Of the channel for its doors. */
+  readonly token?: Uint8Array | undefined;
+}
+
 /** Why the helper cannot make a tree for sandboxes here. */
 export class ResidentFailure extends Error {
   readonly step: string;
@@ -90,24 +100,32 @@ export class Resident {
     channel.unref();
   }
 
-  /** A connection to a new sandbox of its own. */
-  async connect(): Promise<Socket> {
-    return await this.#open('plain');
+  /** A connection to a new sandbox of its own, forked by the forker of this number, if any. */
+  async connect(options: SandboxGreeting = {}): Promise<Socket> {
+    return await this.#open(GREETING.sandbox, options.forker ?? 0, options.token ?? NO_TOKEN);
   }
 
-  /** The same for one with doors, whose channel was opened with this token. */
-  async connectNetworked(token: Uint8Array): Promise<Socket> {
-    const socket = await this.#open('networked');
-    socket.write(token);
-    return socket;
+  /** A connection to a new forker, whose end is its own, and the number of its process. */
+  async startForker(number: number): Promise<{ readonly socket: Socket; readonly pid: number }> {
+    const socket = await this.#open(GREETING.forker, number, NO_TOKEN);
+    const pid = await new Promise<number>((resolve, reject) => {
+      socket.once('data', (data: Buffer) => resolve(data.readInt32LE(0)));
+      socket.once('close', () => reject(new Error('the forker could not be started')));
+    });
+    return { socket, pid };
   }
 
   get channelPath(): string {
     return join(this.#directory, 'channels');
   }
 
-  async #open(name: string): Promise<Socket> {
-    const socket = connect(join(this.#directory, name));
+  async #open(kind: number, forker: number, token: Uint8Array): Promise<Socket> {
+    const socket = connect(join(this.#directory, 'sandboxes'));
+    const greeting = Buffer.alloc(16);
+    greeting.writeUInt32LE(kind, 0);
+    greeting.writeUInt32LE(forker, 4);
+    greeting.set(token, 8);
+    socket.write(greeting); // sent as soon as it is connected
     return await new Promise((resolve, reject) => {
       socket.once('connect', () => {
         socket.off('error', reject);

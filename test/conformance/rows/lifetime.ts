@@ -67,10 +67,10 @@ async function abandon(kit: Kit): Promise<void> {
     });
     expect(said).toContain('started');
   } finally {
+    child.removeAllListeners('exit');
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.removeAllListeners('exit').kill('SIGKILL');
-    if (child.exitCode === null && child.signalCode === null)
-      await Promise.race([ended, sleep(2000)]);
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await ended;
   }
 }
 
