@@ -11,9 +11,17 @@ const BUILT = [
   'dist/view-page.js',
   'dist/assay-helper',
   'dist/index.mjs',
+  'dist/wasm-cell.cjs',
+  'dist/wasm-guest.js',
   'bin/assay.js',
 ];
-const SOURCES = ['src', 'native', 'scripts/build.mjs', 'scripts/build-library.mjs'];
+const SOURCES = [
+  'src',
+  'native',
+  'scripts/build.mjs',
+  'scripts/build-cell.mjs',
+  'scripts/build-library.mjs',
+];
 
 function newestMs(path) {
   const found = statSync(path);

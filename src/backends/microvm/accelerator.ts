@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Confinement } from './confinement.ts';
+import { confineQemu } from './confinement.ts';
 import type { Engine } from './engine.ts';
 import { type Accelerator, Machine } from './machine.ts';
 
@@ -21,7 +21,7 @@ const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 async function tryKvm(engine: Engine): Promise<AcceleratorChoice> {
   let machine: Machine | undefined;
   try {
-    const confinement = await Confinement.find(engine, true);
+    const confinement = await confineQemu(engine, true);
     machine = await Machine.start({
       engine,
       accelerator: 'kvm',

@@ -4,7 +4,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { nameOwner } from '../owner.ts';
 import { SandboxError } from '../sandbox-error.ts';
-import type { Confinement } from './confinement.ts';
+import type { Confinement } from '../confinement.ts';
+import { limitMemory } from './confinement.ts';
 import type { Engine } from './engine.ts';
 import { GuestLink } from './guest-link.ts';
 
@@ -111,7 +112,7 @@ async function spawnMachine(
     const child = spawn('/usr/bin/setpriv', args, { ...APART, stdio });
     return { child, explain: () => '', forget: () => undefined };
   }
-  const { file, identity, plan } = await confinement.prepare(argv, memoryMib);
+  const { file, identity, plan } = await confinement.prepare(argv, limitMemory(memoryMib));
   const stdio: StdioOptions = [snapshot, 'pipe', 'pipe', plan.fd];
   const child = spawn(file, [], { ...APART, ...identity, stdio });
   return { child, explain: () => plan.explain(), forget: () => plan.close() };

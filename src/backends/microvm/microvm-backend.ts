@@ -5,7 +5,8 @@ import type { Sandbox } from '../sandbox.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import type { SandboxSpec } from '../spec.ts';
 import { type AcceleratorChoice, chooseAccelerator } from './accelerator.ts';
-import { Confinement } from './confinement.ts';
+import type { Confinement } from '../confinement.ts';
+import { confineQemu } from './confinement.ts';
 import { readHostTree } from './copy-in.ts';
 import { EgressDoor } from './egress-door.ts';
 import { type Engine, findEngine } from './engine.ts';
@@ -151,7 +152,7 @@ class MicrovmBackend implements SandboxBackend {
     const found = await findEngine({ env: this.#env });
     if (!found.engine) return found.missing;
     const choice = await chooseAccelerator(found.engine);
-    const confinement = await Confinement.find(found.engine, choice.accelerator === 'kvm');
+    const confinement = await confineQemu(found.engine, choice.accelerator === 'kvm');
     return { engine: found.engine, choice, confinement, snapshots: new Map() };
   }
 

@@ -1,14 +1,46 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { realpathSync } from 'node:fs';
 import { distPath } from '../../launch/helper-path.ts';
 import type { Outcome } from '../sandbox.ts';
 import { SandboxError } from '../sandbox-error.ts';
+import { CELL_FILE, type CellWall } from './confine-cell.ts';
 import { decodeMessage } from './decode-message.ts';
 import { encodeFrame, FrameReader } from './frames.ts';
 import type { CellConfig, FileRequest, FromCell, RunEnd, RunRequest, ToCell } from './protocol.ts';
 
-/** Of code in the cell's own language, and of what it says when it breaks. */
-const FLAGS = ['--no-addons', '--disallow-code-generation-from-strings', '--disable-proto=delete'];
+/** Nothing but what is its own: no native code, no code out of text, no configuration of the host. */
+const FLAGS = [
+  '--no-addons',
+  '--disallow-code-generation-from-strings',
+  '--disable-proto=delete',
+  '--openssl-config=/dev/null',
+];
 const MAX_COMPLAINT = 4096;
+
+interface SpawnedCell {
+  readonly child: ChildProcess;
+  /** Why it did not come to run at all, where the helper knows. */
+  readonly explain: () => string;
+  readonly forget: () => void;
+}
+
+/** Nothing of ours is in its environment, and no signal of a terminal reaches it. */
+const APART = { env: {}, cwd: '/', detached: true } as const;
+
+async function spawnCell({ confinement }: CellWall): Promise<SpawnedCell> {
+  const argv = [realpathSync(process.execPath), ...FLAGS, realpathSync(distPath(CELL_FILE))];
+  if (!confinement) {
+    const child = spawn(argv[0] ?? '', argv.slice(1), { ...APART, stdio: 'pipe' });
+    return { child, explain: () => '', forget: () => undefined };
+  }
+  const { file, identity, plan } = await confinement.prepare(argv, []);
+  const child = spawn(file, [], {
+    ...APART,
+    ...identity,
+    stdio: ['pipe', 'pipe', 'pipe', plan.fd],
+  });
+  return { child, explain: () => plan.explain(), forget: () => plan.close() };
+}
 
 export interface CellRun {
   readonly ended: Promise<RunEnd>;
@@ -48,7 +80,7 @@ export class CellProcess {
   private complaint = '';
   private ending: SandboxError | undefined;
 
-  private constructor(child: ChildProcess) {
+  private constructor(child: ChildProcess, explain: () => string) {
     this.child = child;
     this.exited = new Promise((resolve) => {
       child.once('error', (cause) => {
@@ -56,7 +88,8 @@ export class CellProcess {
         resolve();
       });
       child.once('close', (code, signal) => {
-        this.fail(`it ended with ${signal ?? code}${this.complaint && `: ${this.complaint}`}`);
+        const why = [explain(), this.complaint].filter(Boolean).join('; ');
+        this.fail(`it ended with ${signal ?? code}${why && `: ${why}`}`);
         resolve();
       });
     });
@@ -68,13 +101,14 @@ export class CellProcess {
     child.stdin?.on('error', () => undefined);
   }
 
-  static async start(config: CellConfig, signal?: AbortSignal): Promise<CellProcess> {
-    const child = spawn(process.execPath, [...FLAGS, distPath('wasm-cell.cjs')], {
-      cwd: '/',
-      env: {},
-      stdio: 'pipe',
-    });
-    const cell = new CellProcess(child);
+  static async start(
+    config: CellConfig,
+    wall: CellWall,
+    signal?: AbortSignal,
+  ): Promise<CellProcess> {
+    const { child, explain, forget } = await spawnCell(wall);
+    const cell = new CellProcess(child, explain);
+    void cell.exited.then(forget);
     const stop = (): void => cell.kill();
     signal?.addEventListener('abort', stop);
     try {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { distPath } from '../../launch/helper-path.ts';
@@ -38,7 +38,8 @@ function findEngine({ name, file, title }: EnginePackage): Engine | undefined {
   const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     version: string;
   };
-  return { path: join(folder, file), version, title };
+  // By its real name, which is the one that the process of the engines sees.
+  return { path: realpathSync(join(folder, file)), version, title };
 }
 
 /** The engines are packages that can be left out; each is used without the other. */

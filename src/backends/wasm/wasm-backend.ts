@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import type { BackendReport, Guarantees, SandboxBackend } from '../backend.ts';
 import { requireGuarantees, settleLimits } from '../requirements.ts';
 import type { Sandbox } from '../sandbox.ts';
@@ -10,6 +11,7 @@ import {
   INSTALL_HINT,
   describeMissing,
 } from './engines.ts';
+import { type CellWall, confineCell, GUEST_FILE } from './confine-cell.ts';
 import { COVERAGE } from './evidence.ts';
 import { distPath } from '../../launch/helper-path.ts';
 import type { Program } from './protocol.ts';
@@ -50,12 +52,14 @@ function describeEngine({ title, version }: Engine): string {
 class WasmBackend implements SandboxBackend {
   readonly id = 'wasm';
   private readonly find: () => Engines;
+  /** Found out once, when somebody asks. */
+  private wall: Promise<CellWall> | undefined;
 
   constructor({ find = findEngines }: WasmBackendOptions) {
     this.find = find;
   }
 
-  private report(engines: Engines): BackendReport {
+  private report(engines: Engines, gaps: readonly string[]): BackendReport {
     const { javascript, python } = engines;
     const found = [javascript, python].filter((engine) => engine !== undefined);
     const isAvailable = found.length > 0;
@@ -63,7 +67,7 @@ class WasmBackend implements SandboxBackend {
       id: this.id,
       isAvailable,
       engine: isAvailable ? found.map(describeEngine).join(', ') : undefined,
-      reasons: describeMissing(engines),
+      reasons: [...describeMissing(engines), ...gaps],
       hint: isAvailable ? undefined : INSTALL_HINT,
       guarantees: GUARANTEES,
       languages: {
@@ -76,8 +80,16 @@ class WasmBackend implements SandboxBackend {
     };
   }
 
-  probe(): Promise<BackendReport> {
-    return Promise.resolve(this.report(this.find()));
+  private async findWall(engines: Engines): Promise<CellWall> {
+    this.wall ??= confineCell(engines);
+    return await this.wall;
+  }
+
+  async probe(): Promise<BackendReport> {
+    const engines = this.find();
+    const isThere = Object.values(engines).some((engine) => engine !== undefined);
+    const { gaps } = isThere ? await this.findWall(engines) : { gaps: [] };
+    return this.report(engines, gaps);
   }
 
   async create(
@@ -85,18 +97,19 @@ class WasmBackend implements SandboxBackend {
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<Sandbox> {
     const engines = this.find();
-    requireGuarantees(spec, this.report(engines));
+    requireGuarantees(spec, this.report(engines, []));
     const limits = settleLimits(spec, GUARANTEES);
     const cell = await CellProcess.start(
       {
         engines: { javascript: engines.javascript?.path, python: engines.python?.path },
-        guest: distPath('wasm-guest.js'),
+        guest: realpathSync(distPath(GUEST_FILE)),
         diskBytes: limits.diskBytes ?? DEFAULT_LIMITS.diskBytes,
         inodes: limits.inodes ?? DEFAULT_LIMITS.inodes,
         isWorkspaceReadOnly: spec.workspace?.mode === 'ro',
         modules: spec.modules,
         canEval: spec.canEval ?? true,
       },
+      await this.findWall(engines),
       signal,
     );
     const programs = (['python', 'javascript'] as const).filter((name) => engines[name]);
