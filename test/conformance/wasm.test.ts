@@ -12,10 +12,7 @@ await defineConformance({
   },
   notRun: {
     'usage: says how much time and memory it took':
-      'process_time() of Python on WASI goes by the clock; test/backends/wasm/limits.test.ts has its own',
-    'writes a bundle that verifies, and holds the digest of the code':
-      'bundles are not written yet',
-    'leaves a bundle also of a run that timed out': 'bundles are not written yet',
+      'process_time() of Python on WASI goes by the clock; test/backends/wasm/sandboxed/limits.test.ts has its own',
   },
   makeUnavailable: () =>
     createWasmBackend({ find: () => ({ javascript: undefined, python: undefined }) }),

@@ -1,24 +1,46 @@
-import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Coverage, Surface } from '../backend.ts';
-import type { ExecEvidence, ExecOptions, Outcome } from '../sandbox.ts';
+import { makeEvidence } from '../evidence.ts';
+import type { Denial, ExecEvidence, ExecOptions, Outcome } from '../sandbox.ts';
+import type { SandboxSpec } from '../spec.ts';
 
+/** There is one program and no way to start another, and there is no network: so all of both is known. */
 export const COVERAGE: Readonly<Record<Surface, Coverage>> = {
-  files: 'partial',
+  files: 'absent',
   programs: 'complete',
   network: 'complete',
   environment: 'complete',
 };
 
-interface EvidenceInput {
+const REASONS = { files: 'what a program does with the files in memory is not written down' };
+
+export interface AttestedCall {
   readonly argv: readonly string[];
   readonly options: ExecOptions;
-  readonly outcome: Outcome;
+  readonly spec: SandboxSpec;
+  readonly env: readonly (readonly [string, string])[];
 }
 
-export function describeEvidence({ argv, options, outcome }: EvidenceInput): ExecEvidence {
-  const { codeSha256 } = options;
-  const facts = { argv, codeSha256: codeSha256 ?? null, outcome: outcome.kind };
-  const runId = createHash('sha256').update(canonicalJson(facts)).digest('hex');
-  return { runId, coverage: COVERAGE, codeSha256 };
+export interface CallEnding {
+  readonly outcome: Outcome;
+  readonly denials: readonly Denial[];
+  readonly durationMs: number;
+}
+
+export async function attestCall(call: AttestedCall, ending: CallEnding): Promise<ExecEvidence> {
+  const endedMs = Date.now();
+  const { argv, options, spec, env } = call;
+  const { outcome, denials, durationMs } = ending;
+  return await makeEvidence({
+    backend: 'wasm',
+    spec,
+    argv,
+    options,
+    environment: env.map(([name]) => name),
+    outcome,
+    denials,
+    startedMs: endedMs - Math.round(durationMs),
+    endedMs,
+    coverage: COVERAGE,
+    reasons: REASONS,
+  });
 }

@@ -1,7 +1,6 @@
-import { posix } from 'node:path';
 import type { SandboxFs, SandboxStat } from '../sandbox.ts';
 import { SandboxError, type SandboxErrorCode } from '../sandbox-error.ts';
-import { WORKSPACE } from '../spec.ts';
+import { toEntryPath, toWorkspacePath } from '../workspace-path.ts';
 import { type CellProcess, CellRefusal } from './cell-process.ts';
 import { type CellEntry, decodeEntries, decodeNames, decodeStat } from './decode-message.ts';
 import { PIECE_BYTES } from './frames.ts';
@@ -15,13 +14,9 @@ const CODES: Readonly<Record<string, SandboxErrorCode>> = {
   LOOP: 'path_denied',
 };
 
-/** Below the workspace, without it; a path that leads out is refused before anybody looks. */
+/** Below the workspace; the workspace itself is the directory that paths start from. */
 export function toInside(path: string): string {
-  if (path.includes('\0')) throw new SandboxError('path_invalid', 'A path holds a zero byte');
-  const whole = posix.resolve(WORKSPACE, path);
-  if (whole !== WORKSPACE && !whole.startsWith(`${WORKSPACE}/`))
-    throw new SandboxError('path_denied', `Cannot use "${path}": it leads out of ${WORKSPACE}`);
-  return whole.slice(WORKSPACE.length + 1) || '.';
+  return toWorkspacePath(path) || '.';
 }
 
 export function toSandboxError(error: unknown, path: string): unknown {
@@ -77,11 +72,6 @@ export class CellFiles implements SandboxFs {
     }
   }
 
-  private requireBelow(path: string): void {
-    if (toInside(path) === '.')
-      throw new SandboxError('path_denied', `Cannot take ${WORKSPACE} itself away`);
-  }
-
   async readFile(
     path: string,
     { maxBytes = Number.MAX_SAFE_INTEGER }: { readonly maxBytes?: number | undefined } = {},
@@ -132,13 +122,12 @@ export class CellFiles implements SandboxFs {
   }
 
   async rm(path: string): Promise<void> {
-    this.requireBelow(path);
-    await this.ask(path, (inside) => [{ op: 'rm', path: inside }]);
+    const entry = toEntryPath(path);
+    await this.ask(path, () => [{ op: 'rm', path: entry }]);
   }
 
   async rename(from: string, to: string): Promise<void> {
-    this.requireBelow(from);
-    this.requireBelow(to);
-    await this.ask(from, (inside) => [{ op: 'rename', path: inside, to: toInside(to) }]);
+    const target = toEntryPath(to);
+    await this.ask(from, () => [{ op: 'rename', path: toEntryPath(from), to: target }]);
   }
 }

@@ -1,8 +1,8 @@
 import { toExitCode } from '../exit-code.ts';
 import { OutputBuffer } from '../output-buffer.ts';
-import type { Denial, ExecEvent, ExecOptions, ExecResult, Outcome } from '../sandbox.ts';
+import type { Denial, ExecEvent, ExecResult, Outcome } from '../sandbox.ts';
 import type { CellProcess, CellRun } from './cell-process.ts';
-import { describeEvidence } from './evidence.ts';
+import { attestCall, type AttestedCall } from './evidence.ts';
 import { PIECE_BYTES } from './frames.ts';
 import type { RunEnd, RunRequest } from './protocol.ts';
 
@@ -10,8 +10,13 @@ import type { RunEnd, RunRequest } from './protocol.ts';
 const GRACE_MS = 5000;
 const EMPTY = new Uint8Array(0);
 
+interface KnownEnd extends Omit<RunEnd, 'outcome'> {
+  readonly isUnknown?: boolean;
+}
+
 /** Of a run that the cell could not tell the end of. */
-const UNKNOWN: Omit<RunEnd, 'outcome'> = {
+const UNKNOWN: KnownEnd = {
+  isUnknown: true,
   reached: [],
   truncated: { stdout: 0, stderr: 0 },
   cpuMs: 0,
@@ -20,9 +25,7 @@ const UNKNOWN: Omit<RunEnd, 'outcome'> = {
   denials: [],
 };
 
-export interface RunInput {
-  readonly argv: readonly string[];
-  readonly options: ExecOptions;
+export interface RunInput extends AttestedCall {
   readonly onEvent: (event: ExecEvent) => void;
 }
 
@@ -39,14 +42,14 @@ interface Output {
   readonly stderr: OutputBuffer;
 }
 
-function makeResult(
-  { argv, options }: RunInput,
+async function makeResult(
+  input: RunInput,
   outcome: Outcome,
-  end: Omit<RunEnd, 'outcome'>,
+  end: KnownEnd,
   { output, durationMs }: { readonly output: Output; readonly durationMs: number },
-): ExecResult {
-  const { cpuMs, maxMemoryBytes, diskBytes } = end;
-  return {
+): Promise<ExecResult> {
+  const { cpuMs, maxMemoryBytes, diskBytes, denials } = end;
+  const result: ExecResult = {
     outcome,
     isOk: outcome.kind === 'exited' && outcome.exitCode === 0,
     exitCode: toExitCode(outcome),
@@ -57,16 +60,13 @@ function makeResult(
       stderr: end.truncated.stderr + output.stderr.droppedBytes,
     },
     durationMs,
-    usage: end === UNKNOWN ? {} : { cpuMs, maxMemoryBytes, diskBytes },
-    denials: end.denials,
+    usage: end.isUnknown ? {} : { cpuMs, maxMemoryBytes, diskBytes },
+    denials,
     reached: end.reached,
-    evidence: describeEvidence({ argv, options, outcome }),
+    evidence: await attestCall(input, { outcome, denials, durationMs }),
   };
-}
-
-function tell({ onEvent }: RunInput, result: ExecResult): ExecResult {
-  for (const denial of result.denials) onEvent({ type: 'denied', denial });
-  onEvent({ type: 'end', result });
+  for (const denial of denials) input.onEvent({ type: 'denied', denial });
+  input.onEvent({ type: 'end', result });
   return result;
 }
 
@@ -74,9 +74,8 @@ function tell({ onEvent }: RunInput, result: ExecResult): ExecResult {
 export function startNothing(input: RunInput, outcome: Outcome): StartedRun {
   const denials: Denial[] = outcome.kind === 'refused' ? [outcome.denial] : [];
   const output = { stdout: new OutputBuffer(0), stderr: new OutputBuffer(0) };
-  const result = makeResult(input, outcome, UNKNOWN, { output, durationMs: 0 });
   return {
-    result: Promise.resolve(tell(input, { ...result, denials })),
+    result: makeResult(input, outcome, { ...UNKNOWN, denials }, { output, durationMs: 0 }),
     addStdin: () => undefined,
     closeStdin: () => undefined,
     stop: () => undefined,
@@ -107,11 +106,11 @@ class CellStartedRun implements StartedRun {
     this.after(wallMs + GRACE_MS, () => this.stop({ kind: 'timeout', limitMs: wallMs }));
     const abort = (): void => this.stop({ kind: 'aborted' });
     input.options.signal?.addEventListener('abort', abort);
-    const finish = (outcome: Outcome, end: Omit<RunEnd, 'outcome'>): ExecResult =>
-      tell(
-        input,
-        makeResult(input, outcome, end, { output, durationMs: performance.now() - startedAt }),
-      );
+    const finish = async (outcome: Outcome, end: KnownEnd): Promise<ExecResult> =>
+      await makeResult(input, outcome, end, {
+        output,
+        durationMs: performance.now() - startedAt,
+      });
     this.result = this.run.ended
       .then(
         (end) => finish(this.stopped ?? end.outcome, end),

@@ -1,5 +1,5 @@
 import type { ExecEvent, ExecResult, SandboxProcess } from '../sandbox.ts';
-import type { EventQueue } from './event-queue.ts';
+import type { EventQueue } from '../event-queue.ts';
 import type { StartedRun } from './started-run.ts';
 
 /** Signals that do nothing to a program that does not ask for them. */
@@ -40,7 +40,7 @@ export class WasmProcess implements SandboxProcess {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<ExecEvent> {
-    return this.events;
+    return this.events[Symbol.asyncIterator]();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

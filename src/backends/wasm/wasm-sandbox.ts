@@ -14,7 +14,7 @@ import { SandboxError } from '../sandbox-error.ts';
 import { DEFAULT_LIMITS, type SandboxLimits, type SandboxSpec, WORKSPACE } from '../spec.ts';
 import type { CellProcess } from './cell-process.ts';
 import { findProgram, toRunLimits } from './command.ts';
-import { EventQueue } from './event-queue.ts';
+import { EventQueue } from '../event-queue.ts';
 import { PIECE_BYTES } from './frames.ts';
 import type { Program } from './protocol.ts';
 import { CellFiles, toInside, toSandboxError } from './sandbox-files.ts';
@@ -108,7 +108,8 @@ export class WasmSandbox implements Sandbox {
   ): Promise<StartedRun> {
     this.requireAlive();
     const limits = tightenLimits(this.limits, options.limits);
-    const input = { argv, options, onEvent };
+    const env = this.environment(options);
+    const input = { argv, options, onEvent, env, spec: this.spec };
     const [name = ''] = argv;
     const program = findProgram(name);
     const denial = this.refuse(name, program);
@@ -120,7 +121,6 @@ export class WasmSandbox implements Sandbox {
     const runLimits = toRunLimits(limits, program);
     const cwd = await this.findDirectory(options.cwd ?? '');
     if (options.signal?.aborted) return startNothing(input, { kind: 'aborted' });
-    const env = this.environment(options);
     const request = { program, argv, env, cwd, limits: runLimits };
     const started = startRun(this.cell, request, input);
     this.running.add(started);
@@ -143,8 +143,8 @@ export class WasmSandbox implements Sandbox {
       events.add(event);
     });
     started.result.then(
-      () => events.end(),
-      () => events.end(),
+      () => events.close(),
+      () => events.close(),
     );
     if (options.stdin !== undefined) started.addStdin(options.stdin);
     return new WasmProcess(started, events);

@@ -60,6 +60,63 @@ f()
 `,
   }),
   say({
+    name: 'Python: every descriptor by its number',
+    check: isContained,
+    needs: ['files'],
+    code: ({ planted }) => `${TRYING}
+print('HELD nothing yet')
+for number in list(range(3, 200)) + [-1, -100, 1 << 20, (1 << 31) - 1]:
+    look('read %d' % number, lambda: os.read(number, 4096))
+    look('below %d' % number, lambda: os.read(os.open('${planted[0]}', os.O_RDONLY, dir_fd=number), 4096))
+    look('list %d' % number, lambda: os.listdir(number))
+`,
+  }),
+  say({
+    name: 'Python: a path in every spelling',
+    check: isContained,
+    needs: ['files'],
+    code: ({ planted }) => `${TRYING}
+path = '${planted[0]}'
+for spelt in ('/' + path, '//' + path, '/.' + path, '/..' + path, '/workspace/..' + path, '/workspace/../..' + path, '/workspace/./../.' + path,
+    path.replace('/', '//'), path + '/.', path + '/', '/tmp/..' + path, '../' * 200 + path, '/workspace/' + 'x/../' * 200 + '..' + path,
+    'file://' + path, path.replace('.', '%2e'), path.upper(), path + chr(0), chr(0) + path, '/proc/self/root' + path, '/proc/1/root' + path, '/dev/fd/3' + path):
+    look(repr(spelt[:60]), lambda: read(spelt))
+`,
+  }),
+  say({
+    name: 'Python: links that change while they are followed',
+    check: isContained,
+    needs: ['files'],
+    code: ({ planted }) => `${TRYING}
+for index in range(300):
+    for target in ('${planted[0]}', '/workspace/own', 'turn', '..', '/'):
+        try: os.remove('/workspace/turn')
+        except OSError: pass
+        os.symlink(target, '/workspace/turn')
+        look('turn', lambda: read('/workspace/turn')) if index == 0 else None
+        try: read('/workspace/turn')
+        except OSError: pass
+os.remove('/workspace/turn')
+print('HELD done')
+`,
+  }),
+  say({
+    name: 'Python: data that is code',
+    code: `import marshal, pickle, random, sys
+random.seed(1)
+good = marshal.dumps(compile('x = 1', 'x', 'exec'))
+for index in range(3000):
+    bad = bytearray(good)
+    for _ in range(random.randrange(1, 8)): bad[random.randrange(len(bad))] = random.randrange(256)
+    try: code = marshal.loads(bytes(bad))
+    except BaseException: continue
+class Bomb:
+    def __reduce__(self): return (eval, ('[0] * (1 << 40)',))
+try: pickle.loads(pickle.dumps(Bomb()))
+except BaseException as problem: print('HELD', type(problem).__name__)
+`,
+  }),
+  say({
     name: 'Python: every module that leads outside',
     check: isContained,
     code: ({ planted }) => `${TRYING}
@@ -157,6 +214,49 @@ await look('json', async () => JSON.stringify(await import(PATH, { with: { type:
 await look('fetch', async () => await (await fetch('file://' + PATH)).text());
 await look('worker', async () => await new Promise((resolve, reject) => { new Worker('data:,').onerror = reject; resolve('worker'); }));
 await look('child', async () => (await import('node:child_process')).execFileSync('cat', [PATH]));
+`,
+  }),
+  script({
+    name: 'JavaScript: messages to whoever runs it',
+    check: isContained,
+    code: ({ planted }) => `${reading(planted)}
+await look('parentPort', () => parentPort.postMessage({ tell: 'end', end: { kind: 'exited', exitCode: 0 } }));
+await look('postMessage', () => postMessage({ type: 'ended', id: 1 }));
+await look('send', () => process.send({ type: 'ready' }));
+await look('channel', async () => new MessageChannel().port1.postMessage(1));
+await look('broadcast', () => new BroadcastChannel('x').postMessage(1));
+await look('workerData', async () => JSON.stringify((await import('node:worker_threads')).workerData));
+await look('bindings', () => Object.keys(process.binding('natives')).length);
+await look('wasm', async () => WebAssembly.instantiate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])));
+await look('deno', () => Deno.readTextFileSync(PATH));
+await look('bun', () => Bun.file(PATH).text());
+await look('mainModule', () => process.mainModule.require('fs').readFileSync(PATH));
+console.log('HELD', Object.getOwnPropertyNames(globalThis).length);
+`,
+  }),
+  script({
+    name: 'JavaScript: buffers that grow, shrink and go away',
+    code: `const held = [];
+for (let index = 0; index < 2000; index++) {
+  const buffer = new ArrayBuffer(64, { maxByteLength: 1 << 20 });
+  const view = new Uint32Array(buffer);
+  try { buffer.resize(1 << 20); view.fill(index); buffer.resize(8); view[1000] = 1; held.push(view.at(0)); } catch {}
+  try { const moved = buffer.transfer(16); held.push(view.length, moved.byteLength); view[0] = 1; } catch {}
+  try { view.sort(() => { buffer.resize(0); return 1; }); } catch {}
+  try { Array.prototype.concat.call(view, { length: 2 ** 32, get 0() { buffer.resize(0); } }); } catch {}
+}
+console.log('HELD', held.length > 0);
+`,
+  }),
+  script({
+    name: 'JavaScript: a sort that lies and a proxy that does not end',
+    code: `const list = Array.from({ length: 5000 }, (_, index) => index);
+try { list.sort(() => { list.length = Math.random() * 5000; return Math.random() - 0.5; }); } catch {}
+let proxy = {};
+for (let index = 0; index < 100_000; index++) proxy = new Proxy(proxy, {});
+try { proxy.x; } catch (problem) { console.log('HELD', problem.name); }
+try { Object.setPrototypeOf(proxy, proxy); } catch (problem) { console.log('HELD', problem.name); }
+console.log('HELD end');
 `,
   }),
   script({

@@ -18,9 +18,22 @@ import { ProgramExit } from './wasi.ts';
 
 const HOST = '__assayHost';
 const OUT_OF_MEMORY = 'InternalError: out of memory';
-/** One line, so that lines keep their numbers. */
-const wrap = (source: string): string =>
-  `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
+/** In front of the first line, so that lines keep their numbers. */
+const WRAPPER = '(function (exports, require, module, __filename, __dirname) {';
+const wrap = (source: string): string => `${WRAPPER}${source}\n})`;
+
+/** Places in the first line of a script, without what was put in front of it. */
+function unwrapColumns(text: string, name: string): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      const [before, rest] = line.split(`${name}:1:`, 2);
+      if (rest === undefined) return line;
+      const column = Number.parseInt(rest, 10);
+      return `${before}${name}:1:${column - WRAPPER.length}${rest.slice(String(column).length)}`;
+    })
+    .join('\n');
+}
 
 /** One program in QuickJS, from its start to its end. */
 class JsRun {
@@ -28,6 +41,8 @@ class JsRun {
   private readonly vm: QuickJs;
   private readonly rejected = new Map<number, Box>();
   private library: Box | undefined;
+  /** The script that is the program, if it is one. */
+  private wrapped: string | undefined;
   /** Names that the built-in modules export, as the code inside has said. */
   private exported: Readonly<Record<string, readonly string[]>> | undefined;
 
@@ -125,6 +140,7 @@ class JsRun {
     const text = code.replace(/^#!.*/, '');
     if (kind === 'module' || (kind === 'either' && !this.isScript(text, name)))
       return this.vm.eval(text, name, EVAL_MODULE);
+    this.wrapped = name;
     const program = this.vm.eval(wrap(text), name, EVAL_GLOBAL);
     this.vm.call(this.get('runMain'), program, this.vm.newText(name));
     return undefined;
@@ -148,7 +164,8 @@ class JsRun {
   /** What code inside says about an error, and whether it is that there is no more memory. */
   private describe(value: Box): string {
     try {
-      return this.vm.toText(this.vm.call(this.get('describe'), value));
+      const text = this.vm.toText(this.vm.call(this.get('describe'), value));
+      return this.wrapped === undefined ? text : unwrapColumns(text, this.wrapped);
     } catch (error) {
       if (error instanceof GuestError || error instanceof HostRefusal) return OUT_OF_MEMORY;
       throw error;

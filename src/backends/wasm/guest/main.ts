@@ -66,7 +66,8 @@ define('TextEncoder', Utf8Encoder);
 define('TextDecoder', Utf8Decoder);
 define('crypto', {
   getRandomValues: (array: Uint8Array) => {
-    array.set(askBytes('random', [array.length]));
+    const { buffer, byteOffset, byteLength } = array;
+    new Uint8Array(buffer, byteOffset, byteLength).set(askBytes('random', [byteLength]));
     return array;
   },
   randomUUID: () => {

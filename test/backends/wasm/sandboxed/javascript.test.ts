@@ -79,6 +79,17 @@ console.log(await new Promise((resolve) => setTimeout(resolve, 1, 'awaited')));`
     expect(err).not.toMatch(/dist|node_modules|wasm-cell/);
   });
 
+  it('says where, in lines and columns of the program', async () => {
+    const { err } = await javascript('const a = 1; a.b.c;\nfunction f() {}');
+    expect(err).toMatch(/\[eval\]:1:1\d\)/);
+  });
+
+  it('has random numbers of every size', async () => {
+    const code = `const bytes = crypto.getRandomValues(new Uint32Array(64));
+console.log(Math.max(...bytes) > 2 ** 24, crypto.randomUUID().length, new Set(bytes).size > 60);`;
+    expect((await javascript(code)).out).toBe('true 36 true\n');
+  });
+
   it('goes on after a rejection that is handled in time', async () => {
     const { out, isOk } = await javascript(
       'const p = Promise.reject(1); p.catch(() => console.log("caught"));',
