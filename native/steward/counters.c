@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
@@ -79,7 +80,7 @@ static size_t add_status(char *out, size_t room) {
 static size_t add_place(char *out, size_t room, const char *name, const char *path) {
   struct statvfs fs = {0};
   if (statvfs(path, &fs)) return (size_t)snprintf(out, room, "%s absent\n", name);
-  return (size_t)snprintf(out, room, "%s %s %llu %llu\n", name, fs.f_flag & ST_RDONLY ? "ro" : "rw",
+  return (size_t)snprintf(out, room, "%s %s %llu %llu\n", name, access(path, W_OK) ? "ro" : "rw",
                           (unsigned long long)fs.f_blocks * fs.f_frsize, (unsigned long long)fs.f_files);
 }
 
@@ -105,6 +106,9 @@ void say_hello(void) {
   len += add_root(text + len, sizeof text - len);
   len += add_place(text + len, sizeof text - len, "workspace", WORKSPACE);
   len += add_place(text + len, sizeof text - len, "tmp", "/tmp");
+  struct stat place;
+  if (stat(WORKSPACE, &place) == 0)
+    len += (size_t)snprintf(text + len, sizeof text - len, "inode %llu\n", (unsigned long long)place.st_ino);
   len += (size_t)snprintf(text + len, sizeof text - len, "interfaces");
   struct if_nameindex *list = if_nameindex();
   for (size_t i = 0; list && list[i].if_index && len < sizeof text - 64; i++)

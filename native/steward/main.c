@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -27,7 +28,15 @@ static void handle(const struct frame *f) {
   }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  /* The same program, since it is there: not inside of a container, but before one is made. */
+  if (argc == 6 && strcmp(argv[1], "map") == 0) return map_directory(argv + 2);
+  if (argc == 3 && strcmp(argv[1], "unmap") == 0) return unmap_directory(argv[2]);
+  /* It ends everything that it can reach: that is a container, or nothing. */
+  if (getpid() != 1) {
+    errno = EPERM;
+    die("not the first process of a container");
+  }
   /* Programs have the same user: nothing of this process is theirs to trace or to open. */
   if (prctl(PR_SET_DUMPABLE, 0)) die("dumpable");
   umask(022);

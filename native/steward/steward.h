@@ -169,6 +169,10 @@ void feed_door(const struct frame *f);
 size_t poll_doors(struct pollfd *fds);
 void serve_doors(const struct pollfd *fds, size_t count);
 
+/* map.c */
+int map_directory(char **arguments);
+int unmap_directory(const char *target);
+
 /* ../digest.c */
 void file_digest(int fd, char out[65]);
 

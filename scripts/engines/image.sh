@@ -74,6 +74,7 @@ rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/* "$root"/var/cache/deb
 # By digest and unchecked: the same bytes whenever it is built, and nothing to look up on import.
 chroot "$root" python3 -m compileall -q --invalidation-mode unchecked-hash "/usr/lib/$python"
 mkdir -p "$root/workspace" "$root/usr/lib/assay/gvisor" "$root/run/assay/code"
+chmod 777 "$root/workspace"
 for applet in $applets; do ln -s /bin/busybox "$root/usr/lib/assay/gvisor/$applet"; done
 : >"$root/usr/lib/assay/steward"
 chmod 755 "$root/usr/lib/assay/steward"

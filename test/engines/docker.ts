@@ -3,7 +3,9 @@ import { type IncomingMessage, request } from 'node:http';
 
 import { inject } from 'vitest';
 
+import { OWNER_LABEL } from '../../src/backends/docker/container-options.ts';
 import type { Endpoints } from '../../src/backends/docker/endpoint.ts';
+import { isOwnerGone, nameOwner } from '../../src/backends/owner.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,7 +21,14 @@ export function dockerEndpoints(): Endpoints {
   return socketPath === '' ? { problem: inject('dockerProblem') } : { list: [{ socketPath }] };
 }
 
-/** Containers that the engine knows, running or not. Its connection is closed when this resolves, and not counted itself. */
+interface Listed {
+  readonly Labels: Readonly<Record<string, string>>;
+}
+
+/**
+ * Containers of this process, and those of processes that are gone, running or not: other files of the tests use the same
+ * engine meanwhile. The connection is closed when this resolves, and not counted itself.
+ */
 export async function countContainers(endpoints: Endpoints): Promise<{ containers: number }> {
   const socketPath = 'list' in endpoints ? inject('dockerSocket') : '';
   if (socketPath === '') return { containers: 0 };
@@ -29,5 +38,9 @@ export async function countContainers(endpoints: Endpoints): Promise<{ container
   const text = (await response.toArray()).join('');
   response.socket.destroy();
   await closed;
-  return { containers: (JSON.parse(text) as unknown[]).length };
+  const own = (JSON.parse(text) as Listed[]).filter(({ Labels }) => {
+    const owner = Labels[OWNER_LABEL] ?? '';
+    return owner === nameOwner() || isOwnerGone(owner);
+  });
+  return { containers: own.length };
 }

@@ -35,22 +35,25 @@ export interface ContainerInput {
   /** For a kernel inside that counts otherwise. */
   readonly pidsLimit?: number | undefined;
   readonly memoryOverheadBytes?: number | undefined;
-  readonly hasInodeLimit: boolean;
+  /** Whether a memory file system can have an owner and a number of files. */
+  readonly hasTmpfsOptions: boolean;
 }
 
-/** One more than the defaults of engines, which close what containers need least. */
-function makeTmpfs({ limits, user, hasInodeLimit }: ContainerInput, mode: string): string {
+function makeTmpfs(
+  { limits, user, hasTmpfsOptions }: ContainerInput,
+  mode: { readonly owned: string; readonly shared: string },
+): string {
   const { diskBytes, inodes } = limits;
   return [
     'rw',
     'exec',
     'nosuid',
     'nodev',
-    `mode=${mode}`,
-    `uid=${user.uid}`,
-    `gid=${user.gid}`,
     ...(diskBytes === undefined ? [] : [`size=${diskBytes}`]),
-    ...(inodes === undefined || !hasInodeLimit ? [] : [`nr_inodes=${inodes + OWN_INODES}`]),
+    ...(hasTmpfsOptions
+      ? [`mode=${mode.owned}`, `uid=${user.uid}`, `gid=${user.gid}`]
+      : [`mode=${mode.shared}`]),
+    ...(inodes === undefined ? [] : [`nr_inodes=${inodes + OWN_INODES}`]),
   ].join(',');
 }
 
@@ -108,8 +111,8 @@ export function makeContainerOptions(input: ContainerInput): Docker.ContainerCre
       LogConfig: { Type: 'none', Config: {} },
       Mounts: makeMounts(input),
       Tmpfs: {
-        '/tmp': makeTmpfs(input, '1777'),
-        ...(workspace ? {} : { [WORKSPACE]: makeTmpfs(input, '0755') }),
+        '/tmp': makeTmpfs(input, { owned: '1777', shared: '1777' }),
+        ...(workspace ? {} : { [WORKSPACE]: makeTmpfs(input, { owned: '0755', shared: '0777' }) }),
       },
       ShmSize: Math.min(MAX_SHM_BYTES, limits.diskBytes ?? MAX_SHM_BYTES),
       Ulimits: makeUlimits(input),

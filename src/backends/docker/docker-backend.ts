@@ -12,7 +12,7 @@ const CONTAINERS: EngineProfile = {
   makeFilter,
   env: {},
   // The engine forgets it as soon as it has ended, also when nobody is left to ask for that.
-  adjust: () => ({ isForgotten: true, hasInodeLimit: true }),
+  adjust: () => ({ isForgotten: true }),
   countGuestProcesses: () => undefined,
 };
 

@@ -23,6 +23,7 @@ import { listLanguages } from './image-languages.ts';
 import { findProblems, type Problem } from './problems.ts';
 import { findRuntimeImage } from './runtime-image.ts';
 import { sweepEngine } from './sweep.ts';
+import { withMapped } from './mapped-directory.ts';
 import { planWorkspace, requireBoundLimits } from './workspace.ts';
 
 /** What is special about containers of one kind. */
@@ -38,10 +39,7 @@ export interface EngineProfile {
   readonly env: Readonly<Record<string, string>>;
   readonly adjust: (
     limits: SandboxLimits,
-  ) => Pick<
-    ContainerInput,
-    'runtime' | 'isForgotten' | 'pidsLimit' | 'memoryOverheadBytes' | 'hasInodeLimit'
-  >;
+  ) => Pick<ContainerInput, 'runtime' | 'isForgotten' | 'pidsLimit' | 'memoryOverheadBytes'>;
   readonly countGuestProcesses: (limits: SandboxLimits) => number | undefined;
 }
 
@@ -88,10 +86,10 @@ export class EngineBackend implements SandboxBackend {
     requireGuarantees(spec, report);
     const limits = settleLimits(spec, report.guarantees);
     requireBoundLimits(spec);
-    const workspace = planWorkspace(spec);
+    const profile = this.#profile;
+    const workspace = planWorkspace(spec, profile);
     const image = await this.#prepareImage(engine, spec);
     signal?.throwIfAborted();
-    const profile = this.#profile;
     return await openSandbox({
       backend: this.id,
       spec,
@@ -103,6 +101,7 @@ export class EngineBackend implements SandboxBackend {
         diskBytes: limits.diskBytes,
         inodes: limits.inodes,
         hasOwnWorkspace: !workspace.bound,
+        inode: profile.isKernelShared ? workspace.inode : undefined,
       },
       env: { ...BASE_ENVIRONMENT, ...profile.env, ...image.env },
       copied: workspace.copied,
@@ -110,21 +109,24 @@ export class EngineBackend implements SandboxBackend {
       guestProcesses: profile.countGuestProcesses(limits),
       filter: profile.makeFilter?.(),
       start: async ({ directory, onDoor }) =>
-        await EngineContainer.start({
-          engine,
-          directory,
-          limits,
-          onDoor,
-          options: makeContainerOptions({
-            backend: this.id,
-            image: image.name,
+        await withMapped(workspace, async (bound) => {
+          return await EngineContainer.start({
+            engine,
+            directory,
             limits,
-            user: workspace.user,
-            steward: distPath('assay-steward'),
-            code: directory.code,
-            workspace: workspace.bound,
-            ...profile.adjust(limits),
-          }),
+            onDoor,
+            options: makeContainerOptions({
+              backend: this.id,
+              image: image.name,
+              limits,
+              user: workspace.user,
+              steward: distPath('assay-steward'),
+              code: directory.code,
+              workspace: bound,
+              hasTmpfsOptions: engine.facts.hasTmpfsOptions,
+              ...profile.adjust(limits),
+            }),
+          });
         }),
     });
   }

@@ -16,6 +16,8 @@ export interface EngineFacts {
   readonly hasCpuQuota: boolean;
   readonly hasSeccomp: boolean;
   readonly isRootless: boolean;
+  /** Whether a memory file system can have an owner and a number of files; Podman takes its size only. */
+  readonly hasTmpfsOptions: boolean;
 }
 
 interface Info {
@@ -94,8 +96,9 @@ export class Engine {
     const parts = (version as { readonly Components?: readonly { readonly Name: string }[] })
       .Components;
     const options = info.SecurityOptions ?? [];
+    const isPodman = parts?.some(({ Name }) => /podman/i.test(Name)) === true;
     return new Engine(docker, {
-      name: parts?.some(({ Name }) => /podman/i.test(Name)) ? 'podman' : 'dockerd',
+      name: isPodman ? 'podman' : 'dockerd',
       version: version.Version,
       arch: info.Architecture ?? version.Arch,
       osType: info.OSType ?? version.Os,
@@ -105,6 +108,7 @@ export class Engine {
       hasCpuQuota: info.CpuCfsQuota === true,
       hasSeccomp: options.some((option) => option.startsWith('name=seccomp')),
       isRootless: options.some((option) => option.startsWith('name=rootless')),
+      hasTmpfsOptions: !isPodman,
     });
   }
 

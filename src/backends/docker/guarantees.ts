@@ -5,7 +5,7 @@ const hardIf = (isKept: boolean): LimitStrength => (isKept ? 'hard' : 'none');
 
 /** What a container of this engine is kept to. */
 export function makeGuarantees(
-  facts: Pick<EngineFacts, 'hasCpuQuota' | 'hasMemoryLimit' | 'hasPidsLimit'>,
+  facts: Pick<EngineFacts, 'hasCpuQuota' | 'hasMemoryLimit' | 'hasPidsLimit' | 'hasTmpfsOptions'>,
 ): Guarantees {
   return {
     kernel: 'shared',
@@ -20,7 +20,7 @@ export function makeGuarantees(
       memoryBytes: hardIf(facts.hasMemoryLimit),
       pids: hardIf(facts.hasPidsLimit),
       diskBytes: 'hard',
-      inodes: 'hard',
+      inodes: hardIf(facts.hasTmpfsOptions),
       outputBytes: 'hard',
       openFiles: 'hard',
     },

@@ -4,14 +4,16 @@ import { SandboxError } from '../sandbox-error.ts';
 import { sweepDirectories } from '../steward/run-directory.ts';
 import { LABEL, OWNER_LABEL } from './container-options.ts';
 import { type Engine, messageOf, statusOf } from './engine.ts';
+import { sweepMapped } from './mapped-directory.ts';
 
 /** Removes containers and directories of processes that are gone. */
 export async function sweepEngine(
   backend: string,
   findEngine: () => Promise<Engine>,
 ): Promise<SweepReport> {
-  const removed = sweepDirectories();
-  const problems: string[] = [];
+  const mapped = await sweepMapped();
+  const removed = [...sweepDirectories(), ...mapped.removed];
+  const problems = [...mapped.problems];
   try {
     const { docker } = await findEngine();
     const filters = { label: [`${LABEL}=${backend}`] };

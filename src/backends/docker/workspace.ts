@@ -8,14 +8,29 @@ export interface WorkspacePlan {
   readonly mode: WorkspaceSpec['mode'] | 'empty';
   /** A directory of the host that is bound into the container. */
   readonly bound?: { readonly host: string; readonly isReadOnly: boolean } | undefined;
+  /** Of that directory, by which it is known inside. */
+  readonly inode?: number | undefined;
   readonly copied?: string | undefined;
-  readonly user: { readonly uid: number; readonly gid: number };
+  readonly user: User;
+  /** Who owns the directory, where that is somebody else than programs are: it has to be mapped. */
+  readonly mapped?: User | undefined;
+}
+
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
 }
 
 const SANDBOX_USER = { uid: SANDBOX_UID, gid: SANDBOX_UID };
 
-/** Decides who programs are: whoever owns the directory they work in, but never root. */
-export function planWorkspace({ workspace }: SandboxSpec): WorkspacePlan {
+/**
+ * Decides who programs are: whoever owns the directory that they work in. On the kernel of the host they are never root,
+ * and a directory of root's is mapped instead.
+ */
+export function planWorkspace(
+  { workspace }: SandboxSpec,
+  { isKernelShared }: { readonly isKernelShared: boolean },
+): WorkspacePlan {
   if (!workspace) return { mode: 'empty', user: SANDBOX_USER };
   const host = resolve(workspace.host);
   const found = statSync(host, { throwIfNoEntry: false });
@@ -23,9 +38,11 @@ export function planWorkspace({ workspace }: SandboxSpec): WorkspacePlan {
     throw new SandboxError('path_invalid', `There is no directory ${host} for the workspace`);
   const { mode } = workspace;
   if (mode === 'copy') return { mode, copied: host, user: SANDBOX_USER };
-  const { uid, gid } = found;
-  const user = uid === 0 ? SANDBOX_USER : { uid, gid: gid === 0 ? uid : gid };
-  return { mode, bound: { host, isReadOnly: mode === 'ro' }, user };
+  const owner = { uid: found.uid, gid: found.gid };
+  const bound = { host, isReadOnly: mode === 'ro' };
+  return isKernelShared && owner.uid === 0
+    ? { mode, bound, inode: found.ino, user: SANDBOX_USER, mapped: owner }
+    : { mode, bound, inode: found.ino, user: owner };
 }
 
 /** The size of a directory of the host is looked at from time to time, which is not a hard limit. */

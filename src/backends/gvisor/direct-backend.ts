@@ -19,8 +19,13 @@ import { RunscContainer } from './runsc-container.ts';
 const GROUPS = '/sys/fs/cgroup';
 
 function makeDirectGuarantees({ hasGroups }: Runsc): Guarantees {
-  const groups = { hasCpuQuota: hasGroups, hasMemoryLimit: hasGroups, hasPidsLimit: hasGroups };
-  return { ...withGvisor(makeGuarantees(groups)), hasImages: false };
+  const facts = {
+    hasCpuQuota: hasGroups,
+    hasMemoryLimit: hasGroups,
+    hasPidsLimit: hasGroups,
+    hasTmpfsOptions: true,
+  };
+  return { ...withGvisor(makeGuarantees(facts)), hasImages: false };
 }
 
 /** gVisor without an engine: for root, and for users who may make user namespaces. */
@@ -68,7 +73,7 @@ export class DirectGvisorBackend implements SandboxBackend {
     const runsc = (await this.#found) as Runsc;
     const limits = settleLimits(spec, report.guarantees);
     requireBoundLimits(spec);
-    const workspace = planWorkspace(spec);
+    const workspace = planWorkspace(spec, { isKernelShared: false });
     signal?.throwIfAborted();
     return await openSandbox({
       backend: this.id,

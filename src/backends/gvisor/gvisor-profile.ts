@@ -51,7 +51,6 @@ export const GVISOR_CONTAINERS: EngineProfile = {
     isForgotten: false,
     pidsLimit: HOST_PROCESSES,
     memoryOverheadBytes: SENTRY_BYTES,
-    hasInodeLimit: false,
   }),
   countGuestProcesses,
 };

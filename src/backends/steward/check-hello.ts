@@ -9,6 +9,8 @@ export interface Expected {
   readonly inodes?: number | undefined;
   /** Whether the workspace is a file system of its own, with a size. */
   readonly hasOwnWorkspace: boolean;
+  /** Of the directory of the host that is to be the workspace. */
+  readonly inode?: number | undefined;
 }
 
 /** Compares what was asked of an engine with what is found inside; engines leave out what they cannot do. */
@@ -22,6 +24,7 @@ export function checkHello(hello: Hello, expected: Expected): void {
   expect('uid', String(expected.uid));
   expect('root', 'ro');
   expect('interfaces', 'lo');
+  if (expected.inode !== undefined) expect('inode', String(expected.inode));
   if ((hello.get('interfaces')?.length ?? 0) > 1) problems.push('there are other interfaces');
   expect('CapEff', '0000000000000000');
   if (expected.isKernelShared) {
@@ -30,7 +33,8 @@ export function checkHello(hello: Hello, expected: Expected): void {
     expect('Seccomp', '2');
   }
   for (const place of ['tmp', ...(expected.hasOwnWorkspace ? ['workspace'] : [])]) {
-    const [, bytes = 'unknown', files = 'unknown'] = hello.get(place) ?? [];
+    const [access, bytes = 'unknown', files = 'unknown'] = hello.get(place) ?? [];
+    if (access !== 'rw') problems.push(`${place} cannot be written to`);
     const { diskBytes, inodes } = expected;
     // Whole pages, and the root directory.
     if (diskBytes !== undefined && !(Number(bytes) <= diskBytes + 4096))
