@@ -1,6 +1,6 @@
 import type { ConnectionFact } from '../../egress/egress.ts';
 import type { BackendId, Coverage, LimitName, Surface } from '../backend.ts';
-import { type KnownConnection, makeEvidence } from './evidence.ts';
+import { type KnownConnection, makeEvidence } from '../evidence.ts';
 import { toExitCode } from '../exit-code.ts';
 import type { Denial, ExecOptions, ExecResult } from '../sandbox.ts';
 import type { SandboxLimits, SandboxSpec } from '../spec.ts';

@@ -1,7 +1,8 @@
 import { constants } from 'node:os';
 import type { Denial, ExecEvent, ExecOptions, ExecResult, SandboxProcess } from '../sandbox.ts';
 import type { SandboxLimits } from '../spec.ts';
-import type { KnownConnection } from './evidence.ts';
+import { EventQueue } from '../event-queue.ts';
+import type { KnownConnection } from '../evidence.ts';
 import type { Ending } from './call-result.ts';
 import type { OwnCause } from './outcome.ts';
 import { StewardCall, type MoreLimits } from './steward-call.ts';
@@ -38,9 +39,8 @@ export class RunningCall implements SandboxProcess {
   readonly #startedMs = Date.now();
   readonly #denials: Denial[] = [];
   readonly #connections: KnownConnection[] = [];
-  readonly #events: ExecEvent[] = [];
+  readonly #events = new EventQueue<ExecEvent>();
   readonly #timers: NodeJS.Timeout[] = [];
-  #wake: (() => void) | undefined;
   #hasEnded = false;
   #cause: OwnCause | undefined;
 
@@ -63,7 +63,7 @@ export class RunningCall implements SandboxProcess {
       options.signal?.removeEventListener('abort', onAbort);
     });
     // Whoever waits for it hears of it, at the latest in wait().
-    this.#result.catch(() => this.#wake?.());
+    this.#result.catch(() => this.#events.close());
   }
 
   /** Ends everything that the call has started. The first reason stands. */
@@ -102,16 +102,8 @@ export class RunningCall implements SandboxProcess {
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<ExecEvent> {
-    for (;;) {
-      const event = this.#events.shift();
-      if (event) {
-        yield event;
-        if (event.type === 'end') return;
-      } else if (this.#hasEnded) {
-        await this.#result; // throws what went wrong
-        if (this.#events.length === 0) return;
-      } else await new Promise<void>((resolve) => (this.#wake = resolve));
-    }
+    yield* this.#events;
+    await this.#result; // throws what went wrong
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -125,8 +117,8 @@ export class RunningCall implements SandboxProcess {
 
   #tell(event: ExecEvent): void {
     this.#input.options.onEvent?.(event);
-    this.#events.push(event);
-    this.#wake?.();
+    this.#events.add(event);
+    if (event.type === 'end') this.#events.close();
   }
 
   async #wait(): Promise<ExecResult> {

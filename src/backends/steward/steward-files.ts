@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
-import { posix } from 'node:path';
 import { SandboxError, type SandboxErrorCode } from '../sandbox-error.ts';
 import type { SandboxFs, SandboxStat } from '../sandbox.ts';
 import { WORKSPACE } from '../spec.ts';
+import { toWorkspacePath } from '../workspace-path.ts';
 import { StewardErrno, type StewardLink } from './steward-link.ts';
 import { encodeFields, encodeU32, FROM_STEWARD, MAX_FRAME_BYTES, TO_STEWARD } from './wire.ts';
 
@@ -36,19 +36,6 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [errno.EBUSY, 'it is the workspace itself'],
 ]);
 
-/** A path below the workspace, without its name; throws for what leads out of it. */
-export function toInside(path: string): string {
-  const refuse = (code: SandboxErrorCode, reason: string): SandboxError =>
-    new SandboxError(code, `Cannot use the path ${JSON.stringify(path)}: ${reason}`);
-  if (path.includes('\0')) throw refuse('path_invalid', 'it has a null character');
-  const below = path === WORKSPACE ? '' : path.replace(new RegExp(`^${WORKSPACE}/+`), '');
-  if (below.startsWith('/')) throw refuse('path_denied', `it is not below ${WORKSPACE}`);
-  const normal = posix.normalize(below);
-  if (normal === '..' || normal.startsWith('../'))
-    throw refuse('path_denied', `it leads out of ${WORKSPACE}`);
-  return below;
-}
-
 function toError(path: string, error: unknown): unknown {
   if (!(error instanceof StewardErrno)) return error;
   const name = Object.entries(errno).find(([, value]) => value === error.errno)?.[0];
@@ -80,7 +67,7 @@ export class StewardFiles implements SandboxFs {
 
   /** With the rights that it is to have. */
   async put(path: string, bytes: Uint8Array, mode: number): Promise<void> {
-    const inside = toInside(path);
+    const inside = toWorkspacePath(path);
     const link = this.#link;
     let channel = 0;
     const answered = new Promise<void>((resolve, reject) => {
@@ -113,7 +100,7 @@ export class StewardFiles implements SandboxFs {
 
   /** With the directories above it; one that is there is fine. */
   async mkdir(path: string): Promise<void> {
-    const steps = toInside(path)
+    const steps = toWorkspacePath(path)
       .split('/')
       .filter((step) => step !== '');
     const made = steps.map((_, index) =>
@@ -146,7 +133,7 @@ export class StewardFiles implements SandboxFs {
   }
 
   async rename(from: string, to: string): Promise<void> {
-    await this.#ask(TO_STEWARD.rename, from, { second: toInside(to) });
+    await this.#ask(TO_STEWARD.rename, from, { second: toWorkspacePath(to) });
   }
 
   async symlink(path: string, target: string): Promise<void> {
@@ -172,7 +159,7 @@ export class StewardFiles implements SandboxFs {
       second,
     }: { readonly number?: number; readonly mode?: number; readonly second?: string } = {},
   ): Promise<Buffer> {
-    const texts = [toInside(path), ...(second === undefined ? [] : [second])];
+    const texts = [toWorkspacePath(path), ...(second === undefined ? [] : [second])];
     try {
       return await this.#link.ask(type, encodeFields([number], [mode], texts));
     } catch (error) {

@@ -12,6 +12,7 @@ import type {
   SandboxProcess,
 } from '../sandbox.ts';
 import { LIMIT_NAMES, type SandboxLimits, type SandboxSpec, WORKSPACE } from '../spec.ts';
+import { toWorkspacePath } from '../workspace-path.ts';
 import {
   type AskedCall,
   type Ending,
@@ -23,7 +24,7 @@ import { type Baseline, findChanges } from './changes.ts';
 import { toDenial } from '../network-rules.ts';
 import { RunningCall } from './running-call.ts';
 import type { CallEnd, MoreLimits } from './steward-call.ts';
-import { StewardFiles, toInside } from './steward-files.ts';
+import { StewardFiles } from './steward-files.ts';
 import { makeGone, type StewardLink } from './steward-link.ts';
 
 /** The container that a steward runs in, as its engine sees it. */
@@ -131,7 +132,7 @@ export class StewardSandbox implements Sandbox {
     this.#requireAlive();
     requireArguments(argv, options);
     const limits = tightenLimits(this.limits, options.limits);
-    const cwd = posix.join(WORKSPACE, toInside(options.cwd ?? ''));
+    const cwd = posix.join(WORKSPACE, toWorkspacePath(options.cwd ?? ''));
     if (options.cwd !== undefined) await this.#requireDirectory(options.cwd);
     const { container, more, backend, spec, coverage } = this.#input;
     const env = { ...this.#input.env, ...options.env };

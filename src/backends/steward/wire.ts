@@ -84,6 +84,12 @@ export function encodeFields(
   return Buffer.concat([head, ...texts.map((text) => Buffer.from(`${text}\0`))]);
 }
 
+function readLength(data: Buffer, at: number): number {
+  const length = data.readUInt32LE(at);
+  if (length > MAX_PAYLOAD_BYTES) throw new Error('a frame is too long');
+  return length;
+}
+
 /** Puts frames together from pieces of any size. */
 export class FrameReader {
   #chunks: Buffer[] = [];
@@ -98,8 +104,7 @@ export class FrameReader {
     const frames: Frame[] = [];
     let at = 0;
     while (data.length - at >= HEADER_BYTES) {
-      const length = data.readUInt32LE(at);
-      if (length > MAX_PAYLOAD_BYTES) throw new Error('a frame is too long');
+      const length = readLength(data, at);
       const end = at + HEADER_BYTES + length;
       if (end > data.length) break;
       const payload = data.subarray(at + HEADER_BYTES, end);
@@ -115,6 +120,6 @@ export class FrameReader {
   #wanted(): number {
     const first = this.#chunks[0];
     if (!first || first.length < HEADER_BYTES) return HEADER_BYTES;
-    return HEADER_BYTES + first.readUInt32LE(0);
+    return HEADER_BYTES + readLength(first, 0);
   }
 }
