@@ -615,16 +615,4 @@ describe('what must be seen', () => {
   it.each(KEPT_PATHS)('%s', (path) => {
     expect(redactPath(path)).toBe(path);
   });
-
-  it('costs next to nothing on ordinary paths', () => {
-    const paths = KEPT_PATHS.filter((path) => path.length < 80);
-    const timePerPath = (): number => {
-      const start = performance.now();
-      for (let round = 0; round < 300; round++) for (const path of paths) redactPath(path);
-      return ((performance.now() - start) * 1000) / (300 * paths.length);
-    };
-    // The best of many: the machine has other things to do, too.
-    const best = Math.min(...Array.from({ length: 30 }, timePerPath));
-    expect(best).toBeLessThan(1);
-  });
 });
