@@ -91,7 +91,9 @@ export class KeeperLine {
   private ask(question: Question): unknown {
     const before = Atomics.load(this.control, ANSWERS);
     this.port.postMessage(question);
-    Atomics.wait(this.control, ANSWERS, before);
+    // The notice of the answer before may come only now, and wakes whoever waits.
+    while (Atomics.load(this.control, ANSWERS) === before)
+      Atomics.wait(this.control, ANSWERS, before);
     const answer = receiveMessageOnPort(this.port)?.message as Answer;
     if ('errno' in answer) throw new FileError(answer.errno);
     return answer.value;
