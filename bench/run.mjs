@@ -4,6 +4,7 @@ import { cpus, loadavg, release } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { Bench, ROOT } from './measure.mjs';
+import { benchCodeTool } from './code-tool.mjs';
 import { benchEvidence } from './evidence.mjs';
 import { benchEgress } from './egress.mjs';
 import { benchObservation } from './observe.mjs';
@@ -284,6 +285,8 @@ async function main() {
       for await (const table of benchObservation(bench, { scale, notes })) add(table);
     if (wants('evidence'))
       for await (const table of benchEvidence(bench, { isQuick, notes })) add(table);
+    if (wants('tool'))
+      for await (const table of benchCodeTool(bench, { scale, isQuick, notes })) add(table);
     if (wants('egress')) for await (const table of benchEgress(bench, { scale, notes })) add(table);
     if (isJson) console.log(JSON.stringify({ host, tables, notes }, null, 2));
     else for (const note of notes) console.log(`\nNote: ${note}`);

@@ -31,6 +31,10 @@ const STRENGTH = {
   wasm: 'No operating system at all: an interpreter in WebAssembly in a process of its own, with the files and functions it is given. An escape takes a flaw in the engine of WebAssembly, and then one in the walls around that process.',
 };
 
+/** Also of those that are not here. */
+const KERNELS = { gvisor: 'userspace', microvm: 'separate', wasm: 'language' };
+const UNKNOWN = 'not here';
+
 const BREADTH = {
   bare: 'whatever is installed',
   bwrap: 'whatever is installed',
@@ -68,18 +72,21 @@ function times(value, bare) {
   return `${(value / bare).toFixed(value / bare >= 10 ? 0 : 2)}×`;
 }
 
-function describeFiles({ id, guarantees }) {
-  if (guarantees) return FILES[guarantees.files];
-  return id === 'bwrap' ? 'by mount: what is bound, read-only or not' : 'none';
+function describeFiles({ id, isAvailable, guarantees }) {
+  if (id === 'bare') return 'all that you can read and write';
+  if (id === 'bwrap') return 'by mount: what is bound, read-only or not';
+  return isAvailable ? FILES[guarantees.files] : UNKNOWN;
 }
 
-function describeNetwork({ id, guarantees }) {
-  if (guarantees) return NETWORK[guarantees.network];
-  return id === 'bwrap' ? 'all or nothing' : 'none';
+function describeNetwork({ id, isAvailable, guarantees }) {
+  if (id === 'bare') return 'all of it';
+  if (id === 'bwrap') return 'all or nothing';
+  return isAvailable ? NETWORK[guarantees.network] : UNKNOWN;
 }
 
-function countLimits({ guarantees }) {
-  if (!guarantees) return 'none';
+function countLimits({ id, isAvailable, guarantees }) {
+  if (id === 'bare' || id === 'bwrap') return 'none';
+  if (!isAvailable) return UNKNOWN;
   const all = Object.values(guarantees.limits);
   const of = (strength) => all.filter((value) => value === strength).length;
   return `${of('hard')} hard, ${of('soft')} soft of ${all.length}`;
@@ -121,11 +128,7 @@ This page is made by \`node scripts/evaluation-page.mjs\` from [figures](evaluat
 
 ${table([
   ['Option', 'Kernel', 'Strength'],
-  ...options.map(({ id, guarantees }) => [
-    TITLES[id],
-    guarantees?.kernel ?? 'shared',
-    STRENGTH[id],
-  ]),
+  ...options.map(({ id }) => [TITLES[id], KERNELS[id] ?? 'shared', STRENGTH[id]]),
 ])}
 
 ## Start-up and overhead
