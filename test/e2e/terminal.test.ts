@@ -120,7 +120,7 @@ describeForEachPerson('on a terminal', (person) => {
     const start = [...QUIET, ...flags, '--', 'sleep', '60'];
     const { stdout, stderr } = await runBare({
       place: makePlace(),
-      command: [PYTHON, fixturePath('interrupt-start.py'), '24', ...start],
+      command: [PYTHON, fixturePath('interrupt-start.py'), '15', ...start],
       env: { TERM: 'xterm' },
     });
     expect(stderr).toBe('');
