@@ -4,6 +4,7 @@ import { AssayError } from '../core/errors.ts';
 import type { CgroupPlan } from '../plan/limits.ts';
 
 const REMOVE_ATTEMPTS = 50;
+const MAX_NAMES = 1000;
 
 /** The cgroups of one run. */
 export class CgroupSet {
@@ -12,9 +13,9 @@ export class CgroupSet {
   /** Makes them, sets their limits, and returns the files by which the helper joins. */
   make(plans: readonly CgroupPlan[], name: string): string[] {
     return plans.map(({ directory, settings }) => {
-      const path = join(directory, name);
+      let path = join(directory, name);
       try {
-        mkdirSync(path);
+        path = makeNew(path);
         this.directories.push(path);
         for (const [file, value] of settings) writeFileSync(join(path, file), value);
       } catch (cause) {
@@ -44,6 +45,19 @@ export class CgroupSet {
           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
         }
       }
+    }
+  }
+}
+
+/** A run that was killed leaves its own behind, and process numbers are used again. */
+function makeNew(path: string): string {
+  for (let number = 0; ; number++) {
+    const name = number === 0 ? path : `${path}-${number}`;
+    try {
+      mkdirSync(name);
+      return name;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || number === MAX_NAMES) throw error;
     }
   }
 }
