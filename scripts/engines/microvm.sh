@@ -162,10 +162,16 @@ cat >"$work/guest.json" <<JSON
   "root": "$(digest "$work/root.erofs")"
 }
 JSON
-# The description goes first and comes last: without it there is no guest.
-rm -f "$guest/guest.json"
+# Each guest has a directory of its own, so that a program that is running finds the one it knows whole or not at all.
+home=$guest/${made_of:0:16}
+rm -rf "$home"
+mkdir -m 755 "$home"
 chmod 644 "$work"/{vmlinux,initrd,root.erofs,guest.json}
-mv "$work"/{vmlinux,initrd,root.erofs} "$guest/"
+mv "$work"/{vmlinux,initrd,root.erofs} "$home/"
 mv "$work/guest.json" "$guest/"
-echo "microvm: the guest is in $guest"
+for old in "$guest"/*/; do
+  if [[ $(basename "$old") =~ ^[0-9a-f]{16}$ && "$old" != "$home/" ]]; then rm -rf "$old"; fi
+done
+rm -f "$guest"/{vmlinux,initrd,root.erofs}
+echo "microvm: the guest is in $home"
 make_snapshot

@@ -147,11 +147,15 @@ export class Confinement {
   readonly #engine: ConfinedEngine;
   readonly #planNet: PlanNet;
   #host: HostFacts;
+  /** The same for every process of the engine but for its arguments and its memory. */
+  #plan: Plan;
+  #filter: ReturnType<typeof loadFilter> | undefined;
 
   private constructor(engine: ConfinedEngine, planNet: PlanNet) {
     this.#engine = engine;
     this.#planNet = planNet;
     this.#host = { ...engine.host, ...engine.identity };
+    this.#plan = this.#makePlan();
   }
 
   /** Finds out by doing what of the boundary this machine accepts. */
@@ -168,6 +172,8 @@ export class Confinement {
       const corrected = correctFacts(confinement.#host, report);
       if (!corrected) throw new SandboxError('start_failed', `Cannot confine ${title}: ${why}`);
       confinement.#host = corrected;
+      confinement.#plan = confinement.#makePlan();
+      confinement.#filter = undefined;
     }
     throw new SandboxError(
       'start_failed',
@@ -178,8 +184,7 @@ export class Confinement {
   /** What of it is not there, and why. */
   get gaps(): string[] {
     const { title, identity } = this.#engine;
-    const { layers } = this.#plan(['/bin/true'], []);
-    const missing = layers
+    const missing = this.#plan.layers
       .filter(({ layer, status }) => CHOICE.left.has(layer) && status === 'absent')
       .map(({ layer, reason }) => `${title} itself is not held by ${layer}: ${reason}`);
     return isRoot() && !identity
@@ -189,17 +194,20 @@ export class Confinement {
 
   /** Whoever starts it is the parent that it ends with. */
   async prepare(argv: readonly string[], rlimits: readonly Rlimit[]): Promise<ConfinedCommand> {
-    const { launch } = this.#plan(argv, rlimits);
+    const { launch } = this.#plan;
+    this.#filter ??= loadFilter(launch.filter);
+    const all = [...launch.rlimits, ...rlimits];
     const bytes = encodePlan(
-      { ...launch, banner: '', cgroups: [] },
-      await loadFilter(launch.filter),
+      // Nothing is measured from time to time: what it may write is bounded by its tmpfs and by the kernel.
+      { ...launch, argv, rlimits: all, softLimits: {}, scopedDir: '', banner: '', cgroups: [] },
+      await this.#filter,
     );
     return { file: helperPath(), identity: this.#engine.identity, plan: new PlanFile(bytes) };
   }
 
-  #plan(argv: readonly string[], more: readonly Rlimit[]): Plan {
+  #makePlan(): Plan {
     const { name } = this.#engine;
-    const plan = makePlan({
+    return makePlan({
       policy: makePolicy(this.#engine),
       // Nothing on the host: what is written below /tmp is in memory, and goes with the process.
       variables: { cwd: '/', home: '/', tmpdir: `/tmp/assay-${name}`, user: name },
@@ -207,14 +215,11 @@ export class Confinement {
       tree: readHostTree(),
       choice: CHOICE,
       planNet: this.#planNet,
-      argv,
+      argv: [],
       env: [],
       parentPid: process.pid,
       graceMs: 0,
     });
-    const { launch } = plan;
-    const rlimits = [...launch.rlimits, ...more];
-    return { ...plan, launch: { ...launch, rlimits, scopedDir: '' } };
   }
 
   async #tryOut(): Promise<PlanFile> {

@@ -17,6 +17,8 @@ export interface Guest {
   readonly tscKhz: number;
   /** One digest for all of it. */
   readonly digest: string;
+  /** Of the description that it was found by. */
+  readonly stamp: string;
 }
 
 export interface Engine {
@@ -37,6 +39,7 @@ export interface EngineOptions {
 }
 
 const ROOT = 0;
+const DIRECTORY_DIGITS = 16;
 
 async function canRead(path: string): Promise<boolean> {
   return await access(path, constants.R_OK).then(
@@ -51,22 +54,50 @@ async function isTrusted(path: string): Promise<boolean> {
   return (uid === ROOT || uid === process.getuid?.()) && (mode & 0o022) === 0;
 }
 
+interface Description {
+  readonly kernel: string;
+  readonly madeOf: string;
+  readonly tscKhz: number;
+}
+
+function isDescription(value: unknown): value is Description {
+  const { kernel, madeOf, tscKhz } = value as Partial<Description>;
+  return (
+    typeof kernel === 'string' &&
+    typeof madeOf === 'string' &&
+    /^[0-9a-f]{64}$/.test(madeOf) &&
+    Number.isSafeInteger(tscKhz)
+  );
+}
+
+/** Changes when the guest is built anew, however soon after. */
+async function readStamp(path: string): Promise<string> {
+  const { mtimeMs, ino, size } = await stat(path);
+  return `${path} ${mtimeMs} ${ino} ${size}`;
+}
+
 async function readGuest(store: string): Promise<Guest | string> {
-  const directory = join(store, 'microvm');
-  const description = join(directory, 'guest.json');
-  if (!(await canRead(description))) return `there is no guest in ${directory}`;
+  const top = join(store, 'microvm');
+  const path = join(top, 'guest.json');
+  if (!(await canRead(path))) return `there is no guest in ${top}`;
+  const stamp = await readStamp(path);
+  const described: unknown = JSON.parse(await readFile(path, 'utf8'));
+  if (!isDescription(described)) return `${path} is damaged or of another version`;
+  const { kernel, madeOf: digest, tscKhz } = described;
+  const directory = join(top, digest.slice(0, DIRECTORY_DIGITS));
   const files = ['vmlinux', 'initrd', 'root.erofs'].map((name) => join(directory, name));
-  for (const path of [directory, description, ...files]) {
-    if (!(await canRead(path))) return `cannot read ${path}`;
-    if (!(await isTrusted(path))) return `${path} can be changed by other users`;
+  for (const part of [top, path, directory, ...files]) {
+    if (!(await canRead(part))) return `cannot read ${part}`;
+    if (!(await isTrusted(part))) return `${part} can be changed by other users`;
   }
   const [vmlinux = '', initrd = '', root = ''] = files;
-  const described = JSON.parse(await readFile(description, 'utf8')) as Record<string, unknown>;
-  const { kernel, madeOf, tscKhz } = described;
-  if (typeof kernel !== 'string' || typeof madeOf !== 'string' || !/^[0-9a-f]{64}$/.test(madeOf))
-    return `${description} is damaged`;
-  if (!Number.isSafeInteger(tscKhz)) return `${description} does not say how fast time passes`;
-  return { directory, kernel, vmlinux, initrd, root, tscKhz: Number(tscKhz), digest: madeOf };
+  return { directory, kernel, vmlinux, initrd, root, tscKhz, digest, stamp };
+}
+
+/** Whether the guest is still the one that was found. */
+export async function isCurrent({ guest }: Engine): Promise<boolean> {
+  const [path = ''] = guest.stamp.split(' ');
+  return (await readStamp(path).catch(() => '')) === guest.stamp;
 }
 
 async function findProgram(name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {

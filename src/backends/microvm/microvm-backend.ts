@@ -9,7 +9,7 @@ import type { Confinement } from '../confinement.ts';
 import { confineQemu } from './confinement.ts';
 import { readHostTree } from './copy-in.ts';
 import { EgressDoor } from './egress-door.ts';
-import { type Engine, findEngine } from './engine.ts';
+import { type Engine, findEngine, isCurrent } from './engine.ts';
 import { listLanguages, MICROVM_GUARANTEES } from './guarantees.ts';
 import { Machine } from './machine.ts';
 import { MicrovmSandbox } from './microvm-sandbox.ts';
@@ -140,12 +140,13 @@ class MicrovmBackend implements SandboxBackend {
     return { id: this.id, isAvailable: false, reasons, hint: HINT, guarantees, languages: {} };
   }
 
-  /** What is missing is looked for again the next time; what is there is not. */
+  /** What is missing is looked for again the next time; what is there only when it was built anew. */
   async #learn(): Promise<Known | readonly string[]> {
+    const before = await this.#known?.catch(() => undefined);
+    const isGood = before && 'engine' in before && (await isCurrent(before.engine));
+    if (before && !isGood) this.#known = undefined;
     this.#known ??= this.#look();
-    const known = await this.#known;
-    if (!('engine' in known)) this.#known = undefined;
-    return known;
+    return await this.#known;
   }
 
   async #look(): Promise<Known | readonly string[]> {
