@@ -1,10 +1,12 @@
-import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AssayError } from '../core/errors.ts';
 import type { CgroupPlan } from '../plan/limits.ts';
 
 const REMOVE_ATTEMPTS = 50;
 const MAX_NAMES = 1000;
+/** The number is that of the assay that made it. */
+const OWN_NAME = /^assay-(\d+)(?:-\d+)?$/;
 
 /** The cgroups of one run. */
 export class CgroupSet {
@@ -15,6 +17,7 @@ export class CgroupSet {
     return plans.map(({ directory, settings }) => {
       let path = join(directory, name);
       try {
+        sweep(directory);
         path = makeNew(path);
         this.directories.push(path);
         for (const [file, value] of settings) writeFileSync(join(path, file), value);
@@ -49,7 +52,20 @@ export class CgroupSet {
   }
 }
 
-/** A run that was killed leaves its own behind, and process numbers are used again. */
+/** Removes what runs have left whose assay was killed. */
+function sweep(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const pid = OWN_NAME.exec(name)?.[1];
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    try {
+      rmdirSync(join(directory, name));
+    } catch {
+      // Its last process is ending, or another run was quicker: the next one looks again.
+    }
+  }
+}
+
+/** Process numbers are used again, so the name may be taken. */
 function makeNew(path: string): string {
   for (let number = 0; ; number++) {
     const name = number === 0 ? path : `${path}-${number}`;
