@@ -18,11 +18,11 @@ import { RunscContainer } from './runsc-container.ts';
 
 const GROUPS = '/sys/fs/cgroup';
 
-function makeDirectGuarantees({ hasGroups }: Runsc): Guarantees {
+function makeDirectGuarantees({ isRoot }: Runsc): Guarantees {
   const facts = {
-    hasCpuQuota: hasGroups,
-    hasMemoryLimit: hasGroups,
-    hasPidsLimit: hasGroups,
+    hasCpuQuota: isRoot,
+    hasMemoryLimit: isRoot,
+    hasPidsLimit: isRoot,
     hasTmpfsOptions: true,
   };
   return { ...withGvisor(makeGuarantees(facts)), hasImages: false };
@@ -56,7 +56,7 @@ export class DirectGvisorBackend implements SandboxBackend {
       id: this.id,
       isAvailable: true,
       engine: `runsc ${found.version}`,
-      reasons: found.hasGroups
+      reasons: found.isRoot
         ? []
         : ["memory and processors are not limited: that takes control groups, which are root's"],
       guarantees: makeDirectGuarantees(found),
@@ -73,7 +73,10 @@ export class DirectGvisorBackend implements SandboxBackend {
     const runsc = (await this.#found) as Runsc;
     const limits = settleLimits(spec, report.guarantees);
     requireBoundLimits(spec);
-    const workspace = planWorkspace(spec, { isKernelShared: false });
+    const planned = planWorkspace(spec, { isKernelShared: false });
+    // Without root there is one user only, whom gVisor knows as its own root; files are made as the user's.
+    const isOnlyUser = !runsc.isRoot && planned.bound !== undefined;
+    const workspace = isOnlyUser ? { ...planned, user: { uid: 0, gid: 0 } } : planned;
     signal?.throwIfAborted();
     return await openSandbox({
       backend: this.id,
@@ -101,7 +104,7 @@ export class DirectGvisorBackend implements SandboxBackend {
             code: directory.code,
             workspace,
             limits,
-            group: runsc.hasGroups ? basename(directory.path) : undefined,
+            group: runsc.isRoot ? basename(directory.path) : undefined,
           }),
         }),
     });

@@ -124,7 +124,7 @@ export class RunscContainer implements Container {
   async findEnd(): Promise<{ isOutOfMemory: boolean; reason: string }> {
     const code = await this.#ended;
     // Nobody else kills it: the kernel does when its control group is out of memory.
-    const isOutOfMemory = this.#input.runsc.hasGroups && code === KILLED_CODE;
+    const isOutOfMemory = this.#input.runsc.isRoot && code === KILLED_CODE;
     return { isOutOfMemory, reason: `exit code ${code} ${this.#said}`.trim() };
   }
 

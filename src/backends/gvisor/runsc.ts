@@ -11,8 +11,8 @@ export interface Runsc {
   readonly version: string;
   /** Flags before the command. */
   readonly flags: readonly string[];
-  /** Whether control groups can be made, which is root's. */
-  readonly hasGroups: boolean;
+  /** Then it has control groups, and all users. */
+  readonly isRoot: boolean;
   readonly rootfs: string;
 }
 
@@ -49,7 +49,7 @@ export async function findRunsc(): Promise<FoundRunsc> {
       killSignal: 'SIGKILL',
     });
     const version = /version (\S+)/.exec(stdout)?.[1] ?? 'of unknown version';
-    return { path, version, flags, hasGroups: isRoot, rootfs };
+    return { path, version, flags, isRoot, rootfs };
   } catch (error) {
     return {
       problem: `runsc cannot run anything here: ${messageOf(error).split('\n').slice(0, 3).join(' ')}`,

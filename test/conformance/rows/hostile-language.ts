@@ -14,6 +14,8 @@ const say = (row: Pick<ProgramRow, 'name' | 'code'> & Partial<ProgramRow>): Prog
   options: { limits: { wallMs: WALL_MS } },
   check: ends(...ANY_END),
   ...row,
+  // Some take all that there is.
+  needs: ['limit:memoryBytes', ...(row.needs ?? [])],
 });
 
 const script = (row: Pick<ProgramRow, 'name' | 'code'> & Partial<ProgramRow>): ProgramRow =>
