@@ -3,6 +3,7 @@ import { defineConformance } from './kit.ts';
 
 await defineConformance({
   backend: createGvisorBackend({ way: 'direct' }),
+  variant: 'direct',
   notRun: {
     'cpus: a program gets no more than its share':
       'the clock of its kernel goes on while the sandbox waits; test/engines/gvisor.test.ts shows that it waits',

@@ -6,6 +6,7 @@ const endpoints = dockerEndpoints();
 
 await defineConformance({
   backend: createGvisorBackend({ endpoints, way: 'engine' }),
+  variant: 'engine',
   countLeftovers: async () => await countContainers(endpoints),
   notRun: {
     'cpus: a program gets no more than its share':

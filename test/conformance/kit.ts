@@ -12,6 +12,8 @@ import { openWorld, type World } from './world.ts';
 
 export interface ConformanceOptions {
   readonly backend: SandboxBackend;
+  /** Names the results of one of several ways to the same engine. */
+  readonly variant?: string;
   /** What it does not have by its nature, and why; rows that need it are not run. */
   readonly without?: Readonly<Partial<Record<Need, string>>>;
   /** Rows, by name, that cannot be run here, and why. For what no need describes; use it sparingly. */
@@ -178,7 +180,11 @@ export async function defineConformance(options: ConformanceOptions): Promise<vo
       async () => {
         await kit?.close();
         await world?.close();
-        console.log(describeResults(saveResults(report, results, IS_FULL)));
+        console.log(
+          describeResults(
+            saveResults(report, results, { isFull: IS_FULL, variant: options.variant }),
+          ),
+        );
       },
       60 * SECOND * slowness,
     );

@@ -23,6 +23,8 @@ export interface KitResults {
   readonly guarantees: BackendReport['guarantees'];
   readonly host: { readonly kernel: string; readonly node: string; readonly uid: number };
   readonly isFull: boolean;
+  /** Which way to the engine, where a backend has more than one. */
+  readonly variant?: string | undefined;
   readonly rows: readonly RowResult[];
 }
 
@@ -44,7 +46,7 @@ export function describeResults({ backend, engine, rows }: KitResults): string {
 export function saveResults(
   report: BackendReport,
   rows: readonly RowResult[],
-  isFull: boolean,
+  { isFull, variant }: Pick<KitResults, 'isFull' | 'variant'>,
 ): KitResults {
   const results: KitResults = {
     backend: report.id,
@@ -54,12 +56,14 @@ export function saveResults(
     guarantees: report.guarantees,
     host: { kernel: release(), node: process.version, uid: process.getuid?.() ?? 0 },
     isFull,
+    ...(variant !== undefined && { variant }),
     rows,
   };
   const directory = process.env['ASSAY_KIT_RESULTS'];
   if (directory !== undefined && directory !== '') {
     fs.mkdirSync(directory, { recursive: true });
-    fs.writeFileSync(join(directory, `${report.id}.json`), `${JSON.stringify(results, null, 2)}\n`);
+    const name = [report.id, ...(variant === undefined ? [] : [variant])].join('-');
+    fs.writeFileSync(join(directory, `${name}.json`), `${JSON.stringify(results, null, 2)}\n`);
   }
   return results;
 }
