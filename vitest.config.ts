@@ -14,6 +14,7 @@ const SANDBOXED = [
   'test/workloads/**/*.test.ts',
   'test/launch/**/*.test.ts',
   'test/host/**/*.test.ts',
+  'test/library/**/*.test.ts',
   'test/native/**/*.test.ts',
   'test/egress/sandboxed/**/*.test.ts',
   'test/backends/wasm/sandboxed/**/*.test.ts',

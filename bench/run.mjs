@@ -4,6 +4,7 @@ import { cpus, loadavg, release } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { Bench, ROOT } from './measure.mjs';
+import { benchBackends } from './backends.mjs';
 import { benchCodeTool } from './code-tool.mjs';
 import { benchEvidence } from './evidence.mjs';
 import { benchEgress } from './egress.mjs';
@@ -288,6 +289,7 @@ async function main() {
     if (wants('tool'))
       for await (const table of benchCodeTool(bench, { scale, isQuick, notes })) add(table);
     if (wants('egress')) for await (const table of benchEgress(bench, { scale, notes })) add(table);
+    if (wants('backends')) for (const table of benchBackends({ scale, notes })) add(table);
     if (isJson) console.log(JSON.stringify({ host, tables, notes }, null, 2));
     else for (const note of notes) console.log(`\nNote: ${note}`);
   } finally {

@@ -92,6 +92,7 @@ export class Holder {
       isInputOver: false,
       isEndSent: false,
     });
+    this.#settle();
     this.#send(TO_HOLDER.run, id, plan);
     return id;
   }
@@ -137,6 +138,7 @@ export class Holder {
     const id = this.#lastId;
     const answer = await new Promise<FileAnswer | undefined>((resolve) => {
       this.#files.set(id, resolve);
+      this.#settle();
       this.#send(TO_HOLDER.file, id, request);
     });
     if (!answer) throw makeGone();
@@ -145,16 +147,15 @@ export class Holder {
 
   /** Ends the sandbox and everything in it; resolves when that is so. */
   async close(): Promise<void> {
+    this.#socket.ref();
     this.#socket.end();
     await this.#closed;
   }
 
-  ref(): void {
-    this.#socket.ref();
-  }
-
-  unref(): void {
-    this.#socket.unref();
+  /** A sandbox in which nothing is going on does not keep this process from ending. */
+  #settle(): void {
+    if (this.#calls.size === 0 && this.#files.size === 0) this.#socket.unref();
+    else this.#socket.ref();
   }
 
   #send(kind: string, id: number, payload: Uint8Array): void {
@@ -180,6 +181,7 @@ export class Holder {
     const call = this.#calls.get(id);
     switch (kind) {
       case FROM_HOLDER.ready:
+        this.#settle();
         return this.#ready?.resolve();
       case FROM_HOLDER.failed:
         return this.#ready?.reject(describeFailure(payload.toString()));
@@ -197,10 +199,12 @@ export class Holder {
         return;
       case FROM_HOLDER.done:
         this.#calls.delete(id);
+        this.#settle();
         return call?.listener.onDone(readDone(payload));
       case FROM_HOLDER.file: {
         const resolve = this.#files.get(id);
         this.#files.delete(id);
+        this.#settle();
         return resolve?.({ errno: payload.readInt32LE(0), bytes: payload.subarray(4) });
       }
     }

@@ -44,7 +44,8 @@ const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'];
 
 /** Inside, names lead to the resolver of the doors, if the sandbox has any; else nowhere. */
 const RESOLVER = 'nameserver 127.0.0.53\n';
-const HOSTS = '127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n';
+/** One address, so that programs do not try another first that nobody serves. */
+const HOSTS = '127.0.0.1 localhost\n::1 ip6-localhost ip6-loopback\n';
 const NAME_SERVICES =
   'passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n';
 

@@ -106,6 +106,7 @@ export class Slot {
     for (const { fd } of this.#counters.splice(0)) closeSync(fd);
     if (this.isAlive) {
       const closed = new Promise((resolve) => this.#socket.once('close', resolve));
+      this.#socket.ref();
       this.#socket.end();
       await closed;
     }
