@@ -59,6 +59,7 @@ export default defineConfig({
           ...LATER,
           name: 'conformance',
           include: KIT,
+          retry: 1, // as above: engines, and machines that are emulated
           globalSetup: ['test/engines/dockerd-setup.ts'],
         },
       },
