@@ -193,13 +193,14 @@ print('end', flush=True)`,
       await sandbox.fs.writeFile(
         'row.py',
         // Not print(): a signal that comes while that is at work cannot print itself.
-        `import os, signal, sys
+        // Nor pause(): one that comes just before it is never noticed.
+        `import os, signal, sys, time
 def stop(*_):
     os.write(1, b'caught\\n')
     sys.exit(7)
 signal.signal(signal.SIGUSR1, stop)
 os.write(1, b'ready\\n')
-while True: signal.pause()`,
+while True: time.sleep(0.05)`,
       );
       const process = await sandbox.spawn(kit.argvFor('python', 'row.py'));
       let out = '';
