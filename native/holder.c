@@ -26,6 +26,8 @@
 #define MAX_CALLS 64
 #define MAX_FRAME (80u << 20)
 #define CHUNK (1u << 16)
+#define LEAVING_MS 20
+#define LEAVING_ROUNDS 50
 #define MAX_PENDING (1u << 20) /* what assay has not taken: beyond that, programs wait */
 
 struct call {
@@ -318,7 +320,22 @@ static void obey(struct holder *h, const struct frame *head, const char *bytes) 
 
 /* ---- the holder's own life ---- */
 
-static _Noreturn void leave(void) {
+/* A supervisor that is killed takes its keeper with it, and a keeper its pid namespace; one whose program is over ends by
+   itself. Searching all of /proc for what is left takes long, and is for what should not be. */
+static _Noreturn void leave(struct holder *h) {
+  struct signalfd_siginfo drained;
+  for (size_t i = 0; i < MAX_CALLS; i++)
+    if (h->calls[i] && !h->calls[i]->is_ended && !h->calls[i]->is_over) kill(h->calls[i]->supervisor, SIGKILL);
+  for (int rounds = 0; rounds < LEAVING_ROUNDS; rounds++) {
+    pid_t pid;
+    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+    }
+    if (pid < 0 && errno == ECHILD) _exit(0);
+    struct pollfd fd = {h->children, POLLIN, 0};
+    poll(&fd, 1, LEAVING_MS);
+    while (read(h->children, &drained, sizeof drained) > 0) {
+    }
+  }
   end_children();
   _exit(0);
 }
@@ -327,13 +344,13 @@ static void hear(struct holder *h) {
   make_room(&h->incoming, &h->incoming_cap, h->incoming_len + CHUNK);
   ssize_t got = recv(h->connection, h->incoming + h->incoming_len, h->incoming_cap - h->incoming_len, MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (got <= 0) leave();
+  if (got <= 0) leave(h);
   h->incoming_len += (size_t)got;
   size_t at = 0;
   struct frame head;
   while (h->incoming_len - at >= sizeof head) {
     memcpy(&head, h->incoming + at, sizeof head);
-    if (head.len > MAX_FRAME) leave();
+    if (head.len > MAX_FRAME) leave(h);
     if (h->incoming_len - at < sizeof head + head.len) {
       make_room(&h->incoming, &h->incoming_cap, sizeof head + head.len + CHUNK + at);
       break;
@@ -402,7 +419,7 @@ static void turn(struct holder *h) {
     fds[count++] = (struct pollfd){call->input_at < call->input_len ? call->in : -1, POLLOUT, 0};
     fds[count++] = (struct pollfd){call->is_over ? -1 : call->over, POLLIN, 0};
   }
-  if (poll(fds, (nfds_t)count, -1) < 0 && errno != EINTR) leave();
+  if (poll(fds, (nfds_t)count, -1) < 0 && errno != EINTR) leave(h);
   count = 2;
   for (size_t i = 0; i < MAX_CALLS; i++) {
     struct call *call = h->calls[i];
