@@ -6,7 +6,9 @@ import { endOfDirectory, type Grain, hashBytes, mix } from './event-groups.ts';
 const BASES: readonly Basis[] = ['performed', 'observed', 'predicted'];
 
 const CHUNK_BYTES = 1 << 20;
+/** What a run of few events needs; more than that is large at once. */
 const FIRST_ROWS = 512;
+const FIRST_BYTES = 1 << 16;
 const DIRECTORY = 4;
 const REPLACING = 8;
 const KERNEL = 16;
@@ -40,7 +42,7 @@ export class EventColumns {
   #slots: Uint32Array;
   readonly #chunks: (Buffer | undefined)[] = [];
   #end = CHUNK_BYTES;
-  readonly #scratch = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  #scratch = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #scratchPath = 0;
   #scratchKey = 0;
 
@@ -82,7 +84,7 @@ export class EventColumns {
 
   /** The row of the same event; -1 when there is none. What `add` and `groupOf` need is left in the scratch space. */
   find(line: EventLine): number {
-    const scratch = this.#scratch;
+    const scratch = this.#useScratch(line);
     this.#scratchPath = scratch.write(line.path, 0);
     this.#scratchKey = this.#scratchPath + scratch.write(line.target, this.#scratchPath);
     const mask = this.#slots.length - 1;
@@ -256,13 +258,33 @@ export class EventColumns {
   }
 
   #makePlace(size: number): number {
+    const isFirst = this.#chunks.length === 0;
+    // What follows may be put into it when room is made, so it has to be whole before another one comes.
+    if (!isFirst && this.#end + size > (this.#chunks[0]?.length ?? 0)) this.#widenFirst();
     if (this.#end + size > CHUNK_BYTES) {
-      this.#chunks.push(Buffer.allocUnsafeSlow(CHUNK_BYTES));
+      this.#chunks.push(
+        Buffer.allocUnsafeSlow(isFirst && size <= FIRST_BYTES ? FIRST_BYTES : CHUNK_BYTES),
+      );
       this.#end = 0;
     }
     const place = (this.#chunks.length - 1) * CHUNK_BYTES + this.#end;
     this.#end += size;
     return place;
+  }
+
+  #widenFirst(): void {
+    const first = this.#chunks[0];
+    if (!first || first.length === CHUNK_BYTES) return;
+    const whole = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    first.copy(whole);
+    this.#chunks[0] = whole;
+  }
+
+  /** Large enough for the line in whatever letters. */
+  #useScratch({ path, target, requested, state }: EventLine): Buffer {
+    const most = (path.length + target.length + requested.length + state.length) * 3;
+    if (most > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    return this.#scratch;
   }
 
   #link(row: number): void {

@@ -5,7 +5,7 @@ import type { BackendReport, Guarantees, SandboxBackend, SweepReport } from '../
 import { requireGuarantees, settleLimits } from '../requirements.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import type { Sandbox } from '../sandbox.ts';
-import type { SandboxSpec } from '../spec.ts';
+import type { SandboxLimits, SandboxSpec } from '../spec.ts';
 import { Boundary } from './boundary.ts';
 import { takeBaseline } from './changes.ts';
 import { checkWorkspace, copyIn } from './copy-in.ts';
@@ -23,6 +23,8 @@ import { toNetRules } from './policy.ts';
 import { Resident } from './resident.ts';
 import { Slots } from './slots.ts';
 import { sweepLocal } from './sweep.ts';
+
+const MAX_BOUNDARIES = 50;
 
 const NOTHING_KEPT: Guarantees['limits'] = {
   wallMs: 'none',
@@ -69,6 +71,7 @@ class LocalBackend implements SandboxBackend {
   readonly id = 'local';
   readonly #start: () => Promise<Trial>;
   readonly #digests = new ImageDigests();
+  readonly #boundaries = new Map<string, Boundary>();
   readonly #name = randomBytes(6).toString('hex');
   #made = 0;
   #slots: { readonly resident: Resident; readonly slots: Slots } | undefined;
@@ -111,8 +114,17 @@ class LocalBackend implements SandboxBackend {
     const own = settleWorkspace(spec);
     toNetRules(own.network);
     const resident = await this.#keepResident(trial);
-    const boundary = await Boundary.make(own, limits, trial.host);
+    const boundary = await this.#planOnce(own, limits, trial.host);
     return await this.#build({ trial, resident, spec: own, limits, boundary });
+  }
+
+  /** Most sandboxes are asked for in the same few ways. */
+  async #planOnce(spec: SandboxSpec, limits: SandboxLimits, host: HostFacts): Promise<Boundary> {
+    const key = JSON.stringify([spec, limits]);
+    const found = this.#boundaries.get(key) ?? (await Boundary.make(spec, limits, host));
+    if (this.#boundaries.size >= MAX_BOUNDARIES) this.#boundaries.clear();
+    this.#boundaries.set(key, found);
+    return found;
   }
 
   async sweep(): Promise<SweepReport> {
