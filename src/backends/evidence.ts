@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import { BundleFile } from '../artifacts/bundle-file.ts';
 import { redactArgv } from '../core/redact.ts';
-import { type GeneralRun, generaliseRun } from '../evidence/general-run.ts';
+import { generaliseRun } from '../evidence/general-run.ts';
+import { normalise } from '../evidence/normalise/normalise.ts';
+import { computeRunId } from '../evidence/run-id.ts';
 import type { RunRecord } from '../evidence/run-record.ts';
 import type { Coverage as RecordCoverage, Event, SurfaceCoverage } from '../observe/event.ts';
 import type { FsRight, FsRule, NetRule, Policy, Variables } from '../policy/policy.ts';
@@ -204,7 +206,7 @@ function toPolicy({ backend, spec, options }: KnownCall): Policy {
 }
 
 export interface SealInput {
-  readonly run: GeneralRun;
+  readonly record: RunRecord;
   readonly policy: Policy;
   readonly coverage: Readonly<Record<Surface, Coverage>>;
   readonly options: Pick<ExecOptions, 'bundle' | 'codeSha256'>;
@@ -212,14 +214,16 @@ export interface SealInput {
 
 /** The evidence of a call: its id, and its bundle where one was asked for. A bundle that cannot be written is an error. */
 export async function sealEvidence({
-  run,
+  record,
   policy,
   coverage,
   options,
 }: SealInput): Promise<ExecEvidence> {
   const { codeSha256 } = options;
+  // The rest of what a record says takes longer to make, and only a bundle has it.
+  const { runId } = computeRunId(record, normalise(record));
   const evidence = {
-    runId: run.id.runId,
+    runId,
     coverage,
     ...(codeSha256 !== undefined && { codeSha256 }),
   };
@@ -228,7 +232,7 @@ export async function sealEvidence({
   try {
     const file = new BundleFile({ path, policy, variables: INSIDE });
     try {
-      const { sha256 } = await file.write(run);
+      const { sha256 } = await file.write(generaliseRun(record, { name: 'sandbox' }));
       return { ...evidence, bundle: { path: options.bundle, sha256 } };
     } finally {
       file.close();
@@ -244,7 +248,11 @@ export async function sealEvidence({
 
 /** The evidence of a call that a backend did not watch itself. */
 export async function makeEvidence(call: KnownCall): Promise<ExecEvidence> {
-  const run = generaliseRun(toRunRecord(call), { name: 'sandbox' });
   const { coverage, options } = call;
-  return await sealEvidence({ run, policy: toPolicy(call), coverage, options });
+  return await sealEvidence({
+    record: toRunRecord(call),
+    policy: toPolicy(call),
+    coverage,
+    options,
+  });
 }

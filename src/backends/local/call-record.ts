@@ -1,7 +1,6 @@
 import { REDACTED } from '../../core/redact.ts';
 import { sha256Hex } from '../../core/digest.ts';
 import type { Destination, EgressLog, NameTable, Verdict } from '../../egress/egress.ts';
-import { type GeneralRun, generaliseRun } from '../../evidence/general-run.ts';
 import type { FinalState, RunRecord } from '../../evidence/run-record.ts';
 import { listTouched } from '../../evidence/touched-paths.ts';
 import { describeErrno } from '../../launch/errno.ts';
@@ -78,14 +77,14 @@ export class CallRecord {
     return log;
   }
 
-  async finish(facts: CallFacts): Promise<GeneralRun> {
+  async finish(facts: CallFacts): Promise<RunRecord> {
     const endedMs = Date.now();
     for (const lines of this.#held.splice(0)) this.#recorder.feed(lines);
     const recording = this.#recorder.finish();
     const { argv, codeSha256, environment, plan, policy, uid } = this.#input;
     const { report } = facts;
     const limit = report.end?.limit ?? '';
-    const record: RunRecord = {
+    return {
       command: toRecordedCommand(argv, codeSha256),
       level: 'all',
       events: [...recording.events, ...listOwnEvents(plan, environment, limit)],
@@ -116,7 +115,6 @@ export class CallRecord {
       layers: plan.layers,
       environment: { passed: [...environment], removed: [] },
     };
-    return generaliseRun(record, { name: 'sandbox' });
   }
 
   #stateCoverage({ lost, damagedLines, overflow }: Recording, facts: CallFacts): RecordCoverage {

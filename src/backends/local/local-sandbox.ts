@@ -193,13 +193,13 @@ export class LocalSandbox implements Sandbox {
     };
     const outcome = settleOutcome(end);
     const exitCode = toExitCode(outcome);
-    const run = await record.finish({
+    const made = await record.finish({
       report,
       exitCode,
       files: holder.isGone || isAborted ? undefined : files,
       doorProblems,
     });
-    const coverage = toCoverage(run.record.coverage);
+    const coverage = toCoverage(made.coverage);
     return {
       outcome,
       isOk: outcome.kind === 'exited' && outcome.exitCode === 0,
@@ -214,7 +214,7 @@ export class LocalSandbox implements Sandbox {
       },
       denials: [...toDenials(report, planned.plan), ...(doors?.denials() ?? [])],
       reached: findReached(end, outcome),
-      evidence: await sealEvidence({ run, policy: planned.policy, coverage, options }),
+      evidence: await sealEvidence({ record: made, policy: planned.policy, coverage, options }),
     };
   }
 }
