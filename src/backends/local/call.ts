@@ -129,6 +129,40 @@ export class LocalCall implements SandboxProcess {
   }
 }
 
+/** A call that was given up before anything ran. */
+export class UnstartedCall implements SandboxProcess {
+  readonly #result: Promise<ExecResult>;
+
+  constructor(finish: CallInput['finish']) {
+    this.#result = finish({
+      stdout: new OutputBuffer(0),
+      stderr: new OutputBuffer(0),
+      report: new ReportReader().finish(),
+      done: NOTHING_LEFT,
+      isAborted: true,
+    });
+    this.#result.catch(() => undefined); // whoever waits for it hears of it
+  }
+
+  async write(): Promise<void> {}
+
+  async closeStdin(): Promise<void> {}
+
+  async signal(): Promise<void> {}
+
+  abort(): void {}
+
+  async wait(): Promise<ExecResult> {
+    return await this.#result;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<ExecEvent, undefined> {
+    yield { type: 'end', result: await this.#result };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
 const NOTHING_LEFT: CallDone = {
   free: { workBlocks: -1n, workInodes: -1n, tmpBlocks: -1n, tmpInodes: -1n },
 };

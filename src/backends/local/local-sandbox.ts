@@ -16,7 +16,7 @@ import { LIMIT_NAMES, type SandboxLimits, type SandboxSpec, WORKSPACE } from '..
 import { toWorkspacePath } from '../workspace-path.ts';
 import type { Boundary, PlannedCall } from './boundary.ts';
 import { CallRecord, toCoverage } from './call-record.ts';
-import { type EndedCall, LocalCall } from './call.ts';
+import { type EndedCall, LocalCall, UnstartedCall } from './call.ts';
 import { type Baseline, findChanges } from './changes.ts';
 import type { CallDoors, SandboxDoors } from './doors.ts';
 import type { LocalFiles } from './files.ts';
@@ -118,7 +118,7 @@ export class LocalSandbox implements Sandbox {
     release();
   }
 
-  #start(argv: readonly string[], options: ExecOptions): LocalCall {
+  #start(argv: readonly string[], options: ExecOptions): LocalCall | UnstartedCall {
     const { holder, boundary, limits: own, spec } = this.#parts;
     if (this.#end || holder.isGone) throw makeGone();
     checkArgv(argv);
@@ -134,34 +134,23 @@ export class LocalSandbox implements Sandbox {
       env.map(([name]) => name),
     );
     const startedAt = performance.now();
-    const doors = this.#parts.doors?.open(holder.nextId, planned, record);
+    const isGivenUp = options.signal?.aborted === true;
+    const doors = isGivenUp ? undefined : this.#parts.doors?.open(holder.nextId, planned, record);
+    const finish = async (ended: EndedCall): Promise<ExecResult> => {
+      const durationMs = Math.round(performance.now() - startedAt);
+      const known = { argv, limits, planned, record, options, doors, durationMs };
+      return await this.#finish({ ended, ...known });
+    };
+    if (isGivenUp) return new UnstartedCall(finish);
     const call: LocalCall = new LocalCall({
       holder,
       plan: planned.bytes,
       outputBytes: limits.outputBytes ?? MAX_OUTPUT,
       options,
       onRecord: (lines) => record.feed(lines),
-      finish: async (ended) => {
-        const durationMs = Math.round(performance.now() - startedAt);
-        try {
-          return await this.#finish({
-            ended,
-            argv,
-            limits,
-            planned,
-            record,
-
-            options,
-            doors,
-            durationMs,
-          });
-        } finally {
-          this.#calls.delete(call);
-        }
-      },
+      finish: async (ended) => await finish(ended).finally(() => this.#calls.delete(call)),
     });
     this.#calls.add(call);
-    if (options.signal?.aborted === true) call.abort();
     return call;
   }
 
