@@ -49,7 +49,7 @@ const USER_DATABASE = /^\/(?:etc|run|run\/host|run\/systemd|usr\/lib)\/userdb(?:
 const NAME_SERVICE = /^(?:\/var)?\/run\/nscd\/socket$/;
 /** How many processors, how much memory is left, which control group: the machine's business. */
 const ABOUT_MACHINE =
-  /^\/(?:sys\/(?:fs\/cgroup|devices\/system)|proc\/(?:cpuinfo|loadavg|meminfo|pressure|stat|uptime|vmstat))(?=\/|$)/;
+  /^\/(?:sys\/(?:fs\/cgroup|devices\/system)|proc\/(?:cpuinfo|loadavg|meminfo|pressure|stat|sys\/vm\/overcommit_memory|uptime|vmstat))(?=\/|$)/;
 
 /**
  * The directory class that a read falls into, or undefined when it counts for itself. Paths are generalised; `image`

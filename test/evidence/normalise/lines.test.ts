@@ -276,6 +276,9 @@ describe('reads', () => {
         file('read', '/sys/devices/system/cpu/online'),
         file('read', '/proc/meminfo'),
         file('read', '/proc/pressure/memory', { outcome: 'ENOENT' }),
+        // By the C library, when it gives memory back.
+        file('read', '/proc/sys/vm/overcommit_memory'),
+        file('read', '/proc/sys/vm/swappiness'),
         file('read', '/etc/passwd'),
         file('read', '/usr/share/secret', { outcome: 'EACCES' }),
       ]),
@@ -283,6 +286,7 @@ describe('reads', () => {
     const reads = lines.filter(({ op }) => op === 'read').map(({ path }) => path);
     expect(reads).toEqual([
       '/etc/passwd',
+      '/proc/sys/vm/swappiness',
       '/usr/lib/**',
       '/usr/local/share/**',
       '/usr/share/secret',
@@ -291,6 +295,7 @@ describe('reads', () => {
       '/lib/b.so',
       '/proc/meminfo',
       '/proc/pressure/memory',
+      '/proc/sys/vm/overcommit_memory',
       '/sys/devices/system/cpu/online',
       '/usr/lib/a.so',
       '/usr/local/share/x',
