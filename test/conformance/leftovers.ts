@@ -1,5 +1,7 @@
 import * as fs from 'node:fs';
 
+const OWN_NAME = new RegExp(`assay\\b[^ ]*\\b${process.pid}\\b`);
+
 /** Processes whose command line holds `token`, of whatever parent. */
 export function findProcesses(token: string): string[] {
   return fs
@@ -22,19 +24,15 @@ function countDescendants(): number {
   return count(process.pid);
 }
 
-/**
- * Of ours, since other programs of this host mount as they like; and without those of daemons that tests start which run
- * at the same time: what is left there is counted as containers.
- */
+/** Of ours, by the number of this process: other programs of this host mount as they like, other tests among them. */
 function countMounts(): number {
   return readText('/proc/self/mountinfo')
     .split('\n')
-    .filter((line) => line.includes('assay') && !line.includes('/assay-dockerd-')).length;
+    .filter((line) => OWN_NAME.test(line)).length;
 }
 
 /** Names in the places where assay makes directories, that hold the number of this process. */
 function countOwnNames(): number {
-  const own = new RegExp(`assay\\b.*\\b${process.pid}\\b`);
   const places = [
     '/tmp',
     '/var/tmp',
@@ -43,7 +41,7 @@ function countOwnNames(): number {
     '/sys/fs/cgroup/memory',
     '/sys/fs/cgroup/pids',
   ];
-  return places.flatMap(listNames).filter((name) => own.test(name)).length;
+  return places.flatMap(listNames).filter((name) => OWN_NAME.test(name)).length;
 }
 
 function listNames(directory: string): string[] {
