@@ -60,14 +60,26 @@ function count(vitest) {
       const { state, note, errors } = test.result();
       if (test.diagnostic()?.flaky) flaky.push(`${file}: ${test.fullName}`);
       if (state === 'passed') counts.passed += 1;
-      else if (state === 'skipped') {
+      else if (state === 'skipped' || isLeftOut(test)) {
         counts.skipped += 1;
-        addNotRun(notRun, note ?? 'no reason was given', file, test);
+        addNotRun(notRun, note ?? reasonInName(test) ?? 'no reason was given', file, test);
       } else fail(`${file}: ${test.fullName}`, errors ?? []);
     }
   }
   for (const error of vitest.state.getUnhandledErrors()) fail('outside of any test', [error]);
   return { counts, failures, notRun, flaky };
+}
+
+/** Of a suite that is left out inside one that is left out nobody settles the tests. */
+function isLeftOut(test) {
+  for (let { parent } = test; parent.type === 'suite'; parent = parent.parent)
+    if (parent.options.mode === 'skip') return true;
+  return false;
+}
+
+/** A suite that is left out as a whole says why in its name. */
+function reasonInName(test) {
+  return /\(not run: ([^)]+)\)/.exec(test.fullName)?.[1];
 }
 
 /** Tests of one suite that are left out for one reason are one line. */

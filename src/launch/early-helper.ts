@@ -53,8 +53,8 @@ export class EarlyHelper implements SpawnedHelper {
     this.channel = channel;
     this.ended = helper.ended.finally(() => channel.close());
     this.told = new Promise((resolve, reject) => {
-      channel.onread = () => {
-        channel.onread = () => undefined; // the end of the channel comes after what was said
+      channel.onread = (bytes) => {
+        if (bytes === undefined) return; // the channel's end: how the helper ended says more
         this.#isTold = true;
         resolve(null);
       };

@@ -120,9 +120,9 @@ describeForEachPerson('real clients', (person) => {
   // In a user namespace of its own sshd cannot become the user that it separates its privileges with.
   const whyNoSsh =
     process.getuid?.() !== 0
-      ? 'sshd needs root'
+      ? 'not run: sshd needs root'
       : !existsSync('/usr/sbin/sshd')
-        ? 'sshd is not installed'
+        ? 'not run: sshd is not installed'
         : undefined;
   describe.skipIf(whyNoSsh !== undefined)(
     `git over ssh (${whyNoSsh ?? 'with a real sshd'})`,
