@@ -253,7 +253,8 @@ while True: os.write(1, block)
     language: 'python',
     code: `block = bytearray(b'x') * (30 * 1024 * 1024)
 import time
-while time.process_time() < 0.4: pass
+start = time.process_time() # an interpreter that was kept ready has used some before
+while time.process_time() - start < 0.4: pass
 print('done=1')
 `,
     check: (seen) => {
