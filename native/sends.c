@@ -35,7 +35,13 @@ static void note_send(const struct request *r, int sock, const union address *to
   char described[ADDRESS_CAP];
   describe_address(sock, to, len, described);
   int error = foresee(r->broker, to, len);
-  record_fact(r, (struct fact){.op = "connect", .path = described, .error = error, .basis = FACT_OBSERVED, .rule = error == EACCES ? NO_RULE : 0});
+  bool is_ours = error == EACCES || is_beyond(r->broker, error);
+  record_fact(r, (struct fact){.op = "connect",
+                               .path = described,
+                               .error = error,
+                               .basis = FACT_OBSERVED,
+                               .rule = is_ours ? NO_RULE : 0,
+                               .flags = error == ENETUNREACH && is_ours ? FACT_KERNEL : 0});
 }
 
 static void look_at(const struct request *r, int *sock, uint64_t address, uint64_t len) {

@@ -60,6 +60,11 @@ void refuse_address(const struct request *r, const char *op, const char *address
   record_fact(r, (struct fact){.op = op, .path = address, .rule = rule, .error = EACCES});
 }
 
+/* The run's network is its own loopback alone: that nothing leads further is the boundary's doing. */
+bool is_beyond(const struct broker *b, int error) {
+  return error == ENETUNREACH && b->plan->namespaces & NS_NET && (b->plan->flags & (PLAN_OFF_NETWORK | PLAN_DOORS)) == PLAN_OFF_NETWORK;
+}
+
 /* Sockets that the run made itself are its own; any other must be named by the policy, wherever it is now. */
 static int connect_pathname(const struct request *r, int sock, const char *path, char described[ADDRESS_CAP]) {
   struct broker *b = r->broker;
@@ -120,6 +125,8 @@ void perform_connect(const struct request *r) {
       make_lazy_door(r->broker->plan, &address.any, len);
     error = connect(sock, &address.any, len) ? -errno : 0;
     if (error == -EACCES) refuse_address(r, "connect", described, NO_RULE);
+    if (is_beyond(r->broker, -error))
+      record_fact(r, (struct fact){.op = "connect", .path = described, .error = -error, .rule = NO_RULE, .flags = FACT_KERNEL});
     if (!error || error == -EINPROGRESS) note_local_port(r, sock, &address, described);
   }
   if (sock >= 0) close(sock);

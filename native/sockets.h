@@ -28,6 +28,7 @@ struct place {
 int option_of(int sock, int option);
 void describe_address(int sock, const union address *address, socklen_t len, char out[ADDRESS_CAP]);
 void refuse_address(const struct request *r, const char *op, const char *address, uint32_t rule);
+bool is_beyond(const struct broker *b, int error);
 
 /* judge.c */
 enum { ELSEWHERE = 1 }; /* it may take long: to be done again, in a thread of its own */

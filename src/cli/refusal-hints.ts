@@ -18,6 +18,11 @@ function describe({ op, path, rule, isHidden }: Refusal, variables: Variables): 
   return `${isHidden ? 'hidden' : 'refused'}: ${op} ${shown}${why}`;
 }
 
+/** What was refused by the rules for the network is told by those. */
+export function isToldElsewhere({ op, path }: Refusal, { plan }: RunResult): boolean {
+  return plan.network === 'brokered' && op === 'connect' && path.startsWith('tcp:');
+}
+
 interface Hint {
   readonly refusal: Refusal;
   readonly way: string;
@@ -45,11 +50,8 @@ export function makeRefusalHints(
   variables: Variables,
 ): string[] {
   const limit = policy.isDefault ? 1 : MAX_LINES;
-  // What was refused by the rules for the network is told by those.
-  const isTold = ({ op, path }: Refusal): boolean =>
-    result.plan.network === 'brokered' && op === 'connect' && path.startsWith('tcp:');
-  const told = result.refusals.filter((refusal) => !isTold(refusal));
-  const hints = told.map((refusal) => ({
+  const own = result.refusals.filter((refusal) => !isToldElsewhere(refusal, result));
+  const hints = own.map((refusal) => ({
     refusal,
     way: findWay(refusal, policy, variables),
   }));

@@ -4,7 +4,7 @@ import type { FilteredEnvironment } from '../plan/environment.ts';
 import type { Violation } from '../evidence/violations.ts';
 import type { Origin, Policy, Variables } from '../policy/policy.ts';
 import { suggestAllow } from '../policy/suggest-flag.ts';
-import { toRefusedOp } from './refusal-hints.ts';
+import { isToldElsewhere, toRefusedOp } from './refusal-hints.ts';
 
 const SCHEMA = 'assay.sandbox.v1';
 
@@ -63,13 +63,12 @@ export function makeSummary({
       stripped: environment.stripped,
     },
     refusalCount: result.refusalCount,
-    refusals: result.refusals.map(({ op, path, rule, isHidden }) => ({
-      op,
-      path,
-      isHidden,
-      rule: describeOrigin(rule),
-      allowWith: suggestAllow(toRefusedOp(op), path, { policy, variables }).flag ?? null,
-    })),
+    refusals: result.refusals.map((refusal) => {
+      const { op, path, rule, isHidden } = refusal;
+      const { flag } = suggestAllow(toRefusedOp(op), path, { policy, variables });
+      const allowWith = isToldElsewhere(refusal, result) ? null : (flag ?? null);
+      return { op, path, isHidden, rule: describeOrigin(rule), allowWith };
+    }),
     violations: violations.map(({ op, path, rule }) => ({ op, path, rule: describeOrigin(rule) })),
     setAside: result.setAside,
     workdir: variables.cwd,

@@ -196,8 +196,8 @@ function makeEgressHint(event: Attempt, egress: RunRecord['egress']): string | n
 
 function toRefused(event: Attempt): { op: RefusedOp; path: string } | undefined {
   if (event.kind === 'network') {
-    const isSocket = event.family === 'unix' && event.host.startsWith('/');
-    return isSocket ? { op: 'connect', path: event.host } : undefined;
+    if (event.family !== 'unix') return { op: 'connect', path: subjectOf(event, (path) => path) };
+    return event.host.startsWith('/') ? { op: 'connect', path: event.host } : undefined;
   }
   const op = event.kind === 'exec' ? 'exec' : event.op === 'read' ? 'read' : 'write';
   return { op, path: event.path };

@@ -21,8 +21,12 @@ const FLAGS: Readonly<Record<RefusedOp, string | undefined>> = {
   connect: '--allow-unix',
 };
 
-/** Destinations in the network, which no rule for files allows: the rules that refused them say what would. */
+/** Destinations in the network, which no rule for files allows. */
 const NETWORK = /^(?:tcp|udp|raw|af\d+):/;
+/** What the rules for the network can name. */
+const ADDRESS = /^tcp:((?:[\d.]+|\[[\da-f:.]+\]):\d+)$/;
+/** Somebody asked for a name, and for which one is in the question that was never sent. */
+const NAME_SERVER = /^udp:.+:53$/;
 
 /** What would allow a refused operation. Naming the path itself also lifts configuration protection from it. */
 export function suggestAllow(
@@ -30,7 +34,7 @@ export function suggestAllow(
   path: string,
   { policy, variables }: { policy: Pick<Policy, 'fs'>; variables: Variables },
 ): AllowSuggestion {
-  if (NETWORK.test(path)) return { flag: undefined, policyLine: undefined, refusedBy: undefined };
+  if (NETWORK.test(path)) return suggestDestination(path);
   const right = op === 'connect' ? 'write' : op;
   const decided = decide(policy, { op: right, path, tmpdir: variables.tmpdir });
   const refusedBy = decided.outcome === 'deny' ? decided.rule : undefined;
@@ -46,8 +50,18 @@ export function suggestAllow(
   };
 }
 
+function suggestDestination(path: string): AllowSuggestion {
+  const entry = NAME_SERVER.test(path) ? 'NAME' : ADDRESS.exec(path)?.[1];
+  return {
+    flag: entry && `--allow-net ${entry}`,
+    policyLine: entry && `net: { allow: [${JSON.stringify(entry)}] }`,
+    refusedBy: undefined,
+  };
+}
+
 /** A path as a policy entry, with `${CWD}` or `~` where it starts with one. */
 export function abbreviatePath(path: string, { cwd, home }: Variables): string {
+  if (NETWORK.test(path)) return path;
   const inCwd = stripPrefix(path, cwd);
   if (inCwd !== undefined) return `\${CWD}${escapeLiteral(inCwd)}`;
   const inHome = stripPrefix(path, home);

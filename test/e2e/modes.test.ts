@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 import { describeForEachPerson } from './as-user.ts';
 import { usePlaces } from './place.ts';
-import { runAssay, runForSummary, readSummary } from './run-assay.ts';
+import { PYTHON, readSummary, runAssay, runForSummary } from './run-assay.ts';
 
 describeForEachPerson('modes', (person) => {
   const makePlace = usePlaces(person);
@@ -144,6 +144,28 @@ describeForEachPerson('modes', (person) => {
     const lines = stderr.trimEnd().split('\n');
     expect(lines.filter((line) => line.startsWith('assay: '))).toHaveLength(1);
     expect(lines.at(-1)).toMatch(/--allow-(read ~\/notes|write \.\/new)/);
+  });
+
+  it.each([
+    ['', []],
+    [', also in a record', ['--observe', 'all']],
+  ])('says what lies beyond its network, and what would allow it%s', async (_, flags) => {
+    const script = `import socket
+for host in '127.0.0.1', '192.0.2.1':
+    try: socket.create_connection((host, 9))
+    except OSError as error: print(error.errno)
+socket.socket(type=socket.SOCK_DGRAM).connect_ex(('192.0.2.53', 53))`;
+    const run = { place: makePlace(), flags, command: [PYTHON, '-c', script] };
+    const { stdout, stderr } = await runAssay(run);
+    expect(stdout).toBe('111\n101\n');
+    expect(stderr).toContain(
+      'assay: refused: connect tcp:192.0.2.1:9; allow it with --allow-net 192.0.2.1:9 (and 1 more',
+    );
+    const { summary } = await runForSummary(run);
+    expect(summary.refusals).toEqual([
+      expect.objectContaining({ path: 'tcp:192.0.2.1:9', allowWith: '--allow-net 192.0.2.1:9' }),
+      expect.objectContaining({ path: 'udp:192.0.2.53:53', allowWith: '--allow-net NAME' }),
+    ]);
   });
 
   it('following the advice allows it', async () => {

@@ -38,6 +38,21 @@ describe('suggestAllow()', () => {
       String.raw`--allow-write '/srv/it'\''s \[id\]'`,
       String.raw`fs: { write: ["/srv/it's \\[id\\]"] }`,
     ],
+    [
+      'connect',
+      'tcp:192.0.2.1:443',
+      '--allow-net 192.0.2.1:443',
+      'net: { allow: ["192.0.2.1:443"] }',
+    ],
+    [
+      'connect',
+      'tcp:[2001:db8::1]:80',
+      '--allow-net [2001:db8::1]:80',
+      'net: { allow: ["[2001:db8::1]:80"] }',
+    ],
+    ['connect', 'udp:192.0.2.53:53', '--allow-net NAME', 'net: { allow: ["NAME"] }'],
+    ['connect', 'udp:192.0.2.1:9', undefined, undefined],
+    ['connect', 'tcp:*', undefined, undefined],
   ] as const)('%s %s', (op, path, flag, policyLine) =>
     expect(suggest(op, path)).toMatchObject({ flag, policyLine }),
   );

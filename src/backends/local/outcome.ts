@@ -107,18 +107,25 @@ const ACTIONS: Readonly<Record<string, Denial['action']>> = {
   bind: 'net.connect',
 };
 
-/** What the boundary refused, once each. */
+/** Of what is refused since nothing allows it. */
+const UNNAMED: Readonly<Partial<Record<Denial['action'], string>>> = {
+  'fs.write': 'only /workspace and /tmp are writable',
+  'net.connect': 'no rule of network.allow names it',
+};
+
+/** What the boundary refused, once each. Of the network, as its rules name it. */
 export function toDenials(report: HelperReport, plan: Plan): Denial[] {
   const denials = new Map<string, Denial>();
   for (const { op, path, rule } of report.refusals) {
     const action = ACTIONS[op] ?? 'fs.write';
     const found = findBrokerRule(plan.launch.brokerRules, rule);
+    const target = action === 'net.connect' ? path.replace(/^tcp:/, '') : path;
     const denial: Denial = {
       action,
-      target: path,
-      ...(found && { rule: `${found.origin.key}: ${found.origin.text}` }),
+      target,
+      rule: found ? `${found.origin.key}: ${found.origin.text}` : UNNAMED[action],
     };
-    denials.set(`${action} ${path}`, denial);
+    denials.set(`${action} ${target}`, denial);
   }
   return [...denials.values()];
 }
