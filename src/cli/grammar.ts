@@ -82,7 +82,7 @@ export const COMMANDS = {
     },
     positional: { name: 'SERVER', min: 0, max: Infinity },
   },
-  backends: { flags: { 'probe-latency': {}, sweep: {}, json: {} } },
+  backends: { flags: { 'no-latency': {}, sweep: {}, json: {} } },
   'policy check': { flags: JSON_SWITCH, positional: { name: 'FILE', min: 1, max: 1 } },
   'policy explain': {
     flags: {

@@ -91,10 +91,13 @@ export const TOOL_TEXTS = {
   backends: {
     summary: 'Say which kinds of sandbox there are here, and what each guarantees',
     flags: {
-      'probe-latency': { group: 'Choice', help: 'Measure how long a sandbox takes here' },
+      'no-latency': { group: 'Choice', help: 'Do not measure how long a sandbox takes here' },
       sweep: { group: 'Choice', help: 'Remove what runs that were killed have left' },
       json: { group: 'Output', help: 'Print JSON' },
     },
-    examples: [{ line: 'assay backends --probe-latency', why: 'Engine, guarantees, time' }],
+    examples: [
+      { line: 'assay backends', why: 'Engine, guarantees, time' },
+      { line: 'assay backends --no-latency --json', why: 'At once, for a program' },
+    ],
   },
 } as const satisfies Readonly<Record<string, CommandText>>;

@@ -24,7 +24,7 @@ interface Survey {
 }
 
 const SURVEY = JSON.parse(
-  spawnSync(ASSAY, ['backends', '--json'], { encoding: 'utf8' }).stdout,
+  spawnSync(ASSAY, ['backends', '--no-latency', '--json'], { encoding: 'utf8' }).stdout,
 ) as Survey;
 const BACKENDS = SURVEY.backends.filter(({ id }) => id === 'local' || id === 'wasm');
 const [SELF] = findPeople().filter(({ whyNot }) => whyNot === undefined);

@@ -7,19 +7,26 @@ import type { BackendSurvey } from './survey.ts';
 /** One row a backend, and below it what is worth saying of each. */
 export function renderSurvey(surveys: readonly BackendSurvey[]): string {
   const hasLatency = surveys.some(({ latency }) => latency);
-  const header = ['BACKEND', 'HERE', 'KERNEL', 'FILES', 'NETWORK', 'LIMITS', 'RECORD', 'LANGUAGES'];
+  const header = ['BACKEND', 'ENGINE', 'KERNEL', 'FILES', 'NETWORK', 'LIMITS', 'RECORD'];
   const rows = surveys.map((survey) => [
     survey.id,
-    survey.report?.isAvailable ? 'yes' : 'no',
+    nameEngine(survey.report),
     ...describeGuarantees(survey.report),
     ...(hasLatency ? [describeLatency(survey)] : []),
+    survey.report?.isAvailable ? listLanguages(survey.report).join(' ') : '',
   ]);
-  const table = [hasLatency ? [...header, 'COLD / WARM'] : header, ...rows];
+  const table = [[...header, ...(hasLatency ? ['COLD / WARM'] : []), 'LANGUAGES'], ...rows];
   return `${alignColumns(table)}\n\n${surveys.map(renderNotes).join('')}`;
 }
 
+/** `QEMU 7.2.22` of all that is said of it below the table. */
+function nameEngine(report: BackendReport | undefined): string {
+  if (!report?.isAvailable) return 'not here';
+  return toPrintable(/^[^,(]+/.exec(report.engine ?? '')?.[0].trim() ?? '');
+}
+
 function describeGuarantees(report: BackendReport | undefined): string[] {
-  if (!report?.isAvailable) return ['', '', '', '', '', ''];
+  if (!report?.isAvailable) return ['', '', '', '', ''];
   const { guarantees } = report;
   return [
     guarantees.kernel,
@@ -27,7 +34,6 @@ function describeGuarantees(report: BackendReport | undefined): string[] {
     guarantees.network,
     countLimits(guarantees),
     summariseCoverage(guarantees),
-    listLanguages(report).join(' '),
   ];
 }
 

@@ -17,6 +17,8 @@ export interface BackendSurvey {
 export interface SurveyOptions {
   readonly hasLatency: boolean;
   readonly isSwept: boolean;
+  /** Before each measurement, which may take a few seconds. */
+  readonly onMeasure: (id: BackendId) => void;
 }
 
 /** Asks every backend; measures one after the other, since they would slow each other down. */
@@ -24,7 +26,10 @@ export async function surveyBackends(options: SurveyOptions): Promise<BackendSur
   const found = await Promise.all(BACKEND_IDS.map((id) => survey(id, options)));
   if (!options.hasLatency) return found;
   const measured: BackendSurvey[] = [];
-  for (const one of found) measured.push(await addLatency(one));
+  for (const one of found) {
+    if (one.report?.isAvailable) options.onMeasure(one.id);
+    measured.push(await addLatency(one));
+  }
   return measured;
 }
 

@@ -6,9 +6,11 @@ import type { ParsedCommand } from '../parse.ts';
 /** `assay backends`: which kinds of sandbox there are here, and what each guarantees. */
 export async function run({ flags }: Pick<ParsedCommand, 'flags'>): Promise<number> {
   const surveys = await surveyBackends({
-    hasLatency: flags.has('probe-latency'),
+    hasLatency: !flags.has('no-latency'),
     isSwept: flags.has('sweep'),
+    onMeasure: (id) => showProgress(`measuring ${id} …`),
   });
+  showProgress('');
   process.stdout.write(
     flags.has('json')
       ? `${JSON.stringify({ schema: 'assay.backends.v1', backends: surveys.map(toJson) }, null, 2)}\n`
@@ -30,4 +32,8 @@ function toJson({ id, report, problem, latency, swept }: BackendSurvey): object 
     latency,
     swept,
   };
+}
+
+function showProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r${text}\u001b[K`);
 }
