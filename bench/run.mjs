@@ -174,7 +174,7 @@ function benchStart(bench, notes) {
       { name: 'assay', label: 'assay sandbox -- true', against: 'srt', bar: { ratio: 1 } },
     );
   }
-  return report(bench, 'Start-up, as installed', commands, 40, rows);
+  return report(bench, 'Start-up, as installed', commands, 100, rows);
 }
 
 /** The same command bare and inside, and what is left of the difference without the start-up of assay itself. */

@@ -13,7 +13,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeLoader, toAscii, writeCodeCaches, writePacked } from './packed.mjs';
+import { makeLoader, packParts, toAscii } from './packed.mjs';
 import { writeCell } from './build-cell.mjs';
 import { writeLibrary } from './build-library.mjs';
 
@@ -236,9 +236,7 @@ async function main() {
     await writeCell(dist);
     buildHelper(findCompiler(), join(dist, 'assay-helper'));
     buildSteward(findCompiler(), join(dist, 'assay-steward'));
-    writePacked(dist);
-    writeCodeCaches(dist);
-    writePacked(dist);
+    packParts(dist);
     putInPlace();
     writeLauncher();
   } finally {

@@ -63,7 +63,7 @@ function listParts(dist) {
  * loader calls, in ASCII. So nothing need be decoded or put together, and what is not allocated is not collected before
  * the program has started.
  */
-export function writePacked(dist) {
+function writePacked(dist) {
   for (const { file, job } of listParts(dist)) {
     const cache = `${file}${job}.cache`;
     const code = existsSync(cache) ? readFileSync(cache) : Buffer.alloc(0);
@@ -72,15 +72,15 @@ export function writePacked(dist) {
     const source = Module.wrap(toAscii(readFileSync(file, 'utf8')));
     const text = Buffer.from(source.padEnd(job ? LARGE_TEXT : 0), 'latin1');
     writeFileSync(`${file}${job}.packed`, Buffer.concat([head, code, text]));
-    rmSync(cache, { force: true });
   }
 }
 
 /**
- * Runs the main job without a policy file, with one, and with doors to the network for long enough that somebody serves
- * them, and keeps the compiled code of what each used.
+ * Packs every part. Runs the main job without a policy file, with one, and with doors to the network for long enough that
+ * somebody serves them, and keeps the compiled code of what each used: a run starts with that of those before it, and adds
+ * its own.
  */
-export function writeCodeCaches(dist) {
+export function packParts(dist) {
   const policy = join(dist, 'example.yaml');
   writeFileSync(policy, EXAMPLE_POLICY);
   const doors = join(dist, 'doors.json');
@@ -92,18 +92,21 @@ export function writeCodeCaches(dist) {
   ]) {
     const save = `const { reallyExit } = process;
 process.reallyExit = (code) => {
-  const { existsSync, writeFileSync } = require('node:fs');
+  const { writeFileSync } = require('node:fs');
   for (const [filename, script] of scripts) {
     const cache = filename + (filename === core.id ? '${job}' : '') + '.cache';
-    if (!existsSync(cache)) writeFileSync(cache, script.createCachedData());
+    writeFileSync(cache, script.createCachedData());
   }
   reallyExit.call(process, code);
 };`;
     const args = JSON.stringify(['assay', 'sandbox', ...flags, '--', ...command]);
     const program = `process.argv.splice(1, 9, ...${args});${makeLoader(JSON.stringify(dist), save)}`;
     const env = { ...process.env, NODE_OPTIONS: '' };
+    writePacked(dist);
     spawnSync(process.execPath, ['-e', program], { env, stdio: 'ignore', timeout: 30_000 });
   }
+  writePacked(dist);
+  for (const { file, job } of listParts(dist)) rmSync(`${file}${job}.cache`, { force: true });
   rmSync(policy);
   rmSync(doors);
 }
