@@ -21,19 +21,27 @@ function findEngines(notes) {
   return reports.filter(({ isAvailable }) => isAvailable);
 }
 
+const hasProgram = (name) => spawnSync(name, ['--version']).status === 0;
+
 /** A program that does nothing; where there are no programs, code that does nothing. */
 function toWork({ id, languages }) {
   if (id !== 'wasm') return { id, argv: ['/bin/true'] };
   return { id, argv: [...languages.javascript.argv, 'empty.mjs'], code: '0;\n' };
 }
 
-/** Through the client of Docker, with the image that the backend has. */
-function findDocker(notes) {
-  const images = spawnSync('docker', ['image', 'ls', '-q', 'assay-sandbox'], { encoding: 'utf8' });
-  const image = images.status === 0 ? images.stdout.split('\n')[0] : '';
-  if (image) return ['docker', 'run', '--rm', '--network=none', image, 'true'];
-  notes.push('docker run was not measured: no daemon answers, or it has no image assay-sandbox');
-  return undefined;
+/** Through the client of Docker, with the image that the backend has; which brings it when it is first used. */
+function findDocker(reports, notes) {
+  const report = reports.find(({ id }) => id === 'docker');
+  if (!report || !hasProgram('docker')) {
+    notes.push('docker run was not measured: there is no daemon, or no client');
+    return undefined;
+  }
+  timeStarts({ rounds: 1, holdMiB: 0, backends: [toWork(report)], others: [] });
+  const { stdout } = spawnSync('docker', ['image', 'ls', '-q', 'assay/runtime'], {
+    encoding: 'utf8',
+  });
+  const argv = ['docker', 'run', '--rm', '--network=none', stdout.split('\n')[0], 'true'];
+  return { name: 'docker-run', argv };
 }
 
 function run(program, args) {
@@ -57,17 +65,14 @@ function timeStarts(input) {
   return times;
 }
 
-const hasProgram = (name) => spawnSync(name, ['--version']).status === 0;
-
 export function* benchBackends({ scale, notes }) {
   const reports = findEngines(notes);
-  const docker = hasProgram('docker') ? findDocker(notes) : undefined;
+  const docker = findDocker(reports, notes);
   const hasBwrap = hasProgram('bwrap');
   if (!hasBwrap) notes.push('bwrap was not measured: it is not installed');
   const others = [
     { name: 'true', argv: ['/bin/true'] },
     ...(hasBwrap ? [{ name: 'bwrap', argv: BWRAP }] : []),
-    ...(docker ? [{ name: 'docker-run', argv: docker }] : []),
   ];
   const fast = reports.filter(({ id }) => id === 'local');
   const slow = reports.filter(({ id }) => id !== 'local');
@@ -103,7 +108,7 @@ export function* benchBackends({ scale, notes }) {
       rounds: Math.max(3, Math.round(6 * scale)),
       holdMiB: 0,
       backends: slow.map(toWork),
-      others: [],
+      others: docker ? [docker] : [],
     });
     for (const [name, list] of slowly) times.set(name, list);
   }
