@@ -1,7 +1,7 @@
 /* The holder of one sandbox: its mount namespace has the files that outlive a call, and it forks a supervisor for each
    call. It hands on bytes between the pipes of the programs and the one connection to assay, whose end is its own. */
 #define _GNU_SOURCE
-#include "serve.h"
+#include "calls.h"
 #include "uapi.h"
 
 #include <errno.h>
@@ -23,27 +23,16 @@
 
 #define WORKSPACE "/workspace"
 #define TEMPORARY "/tmp"
-#define MAX_CALLS 64
 #define MAX_FRAME (80u << 20)
 #define CHUNK (1u << 16)
+#define QUIET_MS 10 /* so long after a call nobody seems to be done with the sandbox, or in a hurry */
 #define LEAVING_MS 20
 #define LEAVING_ROUNDS 50
 #define MAX_PENDING (1u << 20) /* what assay has not taken: beyond that, programs wait */
 
-struct call {
-  uint32_t id;
-  pid_t supervisor;
-  int in, out, err, report, over;
-  char *input; /* what the program has not taken yet */
-  size_t input_len, input_at, input_cap;
-  bool is_input_over, is_over, is_ended;
-};
-
 struct holder {
-  int connection, opener, doors, children;
-  char *boundary;
-  size_t boundary_len;
-  struct call *calls[MAX_CALLS];
+  int connection, opener, children;
+  struct calls calls;
   char *incoming, *outgoing;
   size_t incoming_len, incoming_cap, outgoing_len, outgoing_at, outgoing_cap;
 };
@@ -127,80 +116,18 @@ static void set_up(struct holder *h, const char *bytes, size_t len) {
 
 /* ---- calls ---- */
 
-static void close_end(int *fd) {
-  if (*fd >= 0) close(*fd);
-  *fd = -1;
-}
-
 static struct call *find_call(struct holder *h, uint32_t id) {
   for (size_t i = 0; i < MAX_CALLS; i++)
-    if (h->calls[i] && h->calls[i]->id == id && !h->calls[i]->is_over) return h->calls[i];
+    if (h->calls.all[i] && h->calls.all[i]->id == id && !h->calls.all[i]->is_over) return h->calls.all[i];
   return NULL;
 }
 
-static _Noreturn void become_supervisor(struct holder *h, const int ends[5], uint32_t id, pid_t parent) {
-  sigset_t none;
-  failure_hook = NULL;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
-  signal(SIGPIPE, SIG_DFL);
-  /* Out of the way of the numbers that they get. */
-  int moved[5], doors = h->doors >= 0 ? fcntl(h->doors, F_DUPFD, 16) : -1;
-  for (int i = 0; i < 5; i++) moved[i] = fcntl(ends[i], F_DUPFD, 16);
-  for (int i = 0; i < 4; i++) dup2(moved[i], i);
-  dup3(moved[4], OVER_FD, O_CLOEXEC);
-  if (doors >= 0) dup2(doors, DOORS_FD);
-  else close(DOORS_FD);
-  door_call = id;
-  is_report_in_memory = true;
-  setsid();
-  int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); /* before the holder, which tells how it ended */
-  if (fd >= 0 && write(fd, "500", 3) < 0) { /* then the kernel chooses by size alone */
-  }
-  if (fd >= 0) close(fd);
-  _exit(run_plan(parent));
-}
-
-/* A call brings the rest of the plan, or the whole of it when its boundary differs from that of the others. */
-static bool write_plan(const struct holder *h, int fd, const char *bytes, size_t len) {
-  if (len > 8 && !memcmp(bytes, "ASSAYPL1", 8)) return write(fd, bytes, len) == (ssize_t)len;
-  return write(fd, h->boundary, h->boundary_len) == (ssize_t)h->boundary_len && write(fd, bytes, len) == (ssize_t)len;
-}
-
-static void start_call(struct holder *h, uint32_t id, const char *bytes, size_t len) {
-  struct call **slot = NULL;
-  int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1}, over[2] = {-1, -1};
-  for (size_t i = 0; i < MAX_CALLS && !slot; i++)
-    if (!h->calls[i]) slot = &h->calls[i];
-  struct call *call = slot ? calloc(1, sizeof *call) : NULL;
-  int report = memfd_create("assay", MFD_CLOEXEC);
-  pid_t parent = getpid();
-  bool is_ready = call && report >= 0 && write_plan(h, report, bytes, len) && !pipe2(in, O_CLOEXEC) && !pipe2(out, O_CLOEXEC) && !pipe2(err, O_CLOEXEC) && !pipe2(over, O_CLOEXEC);
-  pid_t pid = is_ready ? fork() : -1;
-  if (!pid) become_supervisor(h, (const int[]){in[0], out[1], err[1], report, over[1]}, id, parent);
-  close_end(&in[0]);
-  close_end(&out[1]);
-  close_end(&err[1]);
-  close_end(&over[1]);
-  if (pid < 0) {
-    int problem = errno;
-    close_end(&in[1]);
-    close_end(&out[0]);
-    close_end(&err[0]);
-    close_end(&over[0]);
-    close_end(&report);
-    free(call);
-    char line[128];
-    int n = snprintf(line, sizeof line, "{\"failed\":\"holder\",\"what\":\"start\",\"errno\":%d}\n", problem);
-    say(h, SAY_REPORT, id, line, (size_t)n);
-    say(h, SAY_DONE, id, NULL, 0);
-    return;
-  }
-  *call = (struct call){.id = id, .supervisor = pid, .in = in[1], .out = out[0], .err = err[0], .report = report, .over = over[0]};
-  fcntl(call->in, F_SETFL, O_NONBLOCK);
-  fcntl(call->out, F_SETFL, O_NONBLOCK);
-  fcntl(call->err, F_SETFL, O_NONBLOCK);
-  *slot = call;
+static void begin_call(struct holder *h, uint32_t id, const char *bytes, size_t len) {
+  if (start_call(&h->calls, id, bytes, len)) return;
+  char line[128];
+  int n = snprintf(line, sizeof line, "{\"failed\":\"holder\",\"what\":\"start\",\"errno\":%d}\n", errno);
+  say(h, SAY_REPORT, id, line, (size_t)n);
+  say(h, SAY_DONE, id, NULL, 0);
 }
 
 /* The program and all that it started have ended, and what they wrote last has been handed on. */
@@ -290,13 +217,16 @@ static void obey(struct holder *h, const struct frame *head, const char *bytes) 
   switch (head->kind) {
     case TO_SETUP: set_up(h, bytes, head->len); break;
     case TO_BOUNDARY:
-      free(h->boundary);
-      h->boundary = malloc(head->len);
-      if (!h->boundary) _exit(125);
-      memcpy(h->boundary, bytes, head->len);
-      h->boundary_len = head->len;
+      free(h->calls.boundary);
+      h->calls.boundary = malloc(head->len);
+      if (!h->calls.boundary) _exit(125);
+      memcpy(h->calls.boundary, bytes, head->len);
+      h->calls.boundary_len = head->len;
+      flush(h); /* assay need not wait */
+      make_code_place();
+      make_spare(&h->calls);
       break;
-    case TO_RUN: start_call(h, head->call, bytes, head->len); break;
+    case TO_RUN: begin_call(h, head->call, bytes, head->len); break;
     case TO_STDIN:
       if (call) add_input(h, call, bytes, head->len);
       break;
@@ -325,7 +255,8 @@ static void obey(struct holder *h, const struct frame *head, const char *bytes) 
 static _Noreturn void leave(struct holder *h) {
   struct signalfd_siginfo drained;
   for (size_t i = 0; i < MAX_CALLS; i++)
-    if (h->calls[i] && !h->calls[i]->is_ended && !h->calls[i]->is_over) kill(h->calls[i]->supervisor, SIGKILL);
+    if (h->calls.all[i] && !h->calls.all[i]->is_ended && !h->calls.all[i]->is_over) kill(h->calls.all[i]->supervisor, SIGKILL);
+  if (h->calls.spare) kill(h->calls.spare->supervisor, SIGKILL);
   for (int rounds = 0; rounds < LEAVING_ROUNDS; rounds++) {
     pid_t pid;
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
@@ -373,15 +304,17 @@ static void reap(struct holder *h) {
   struct signalfd_siginfo drained;
   while (read(h->children, &drained, sizeof drained) > 0) {
   }
-  for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) > 0;)
+  for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) > 0;) {
     for (size_t i = 0; i < MAX_CALLS; i++)
-      if (h->calls[i] && h->calls[i]->supervisor == pid) h->calls[i]->is_ended = true;
+      if (h->calls.all[i] && h->calls.all[i]->supervisor == pid) h->calls.all[i]->is_ended = true;
+    if (h->calls.spare && h->calls.spare->supervisor == pid) free_call(h->calls.spare), h->calls.spare = NULL;
+  }
 }
 
 /* Nothing that could write is left, so what is in the pipes is all there will be. The supervisor clears up meanwhile. */
 static void finish_calls(struct holder *h) {
   for (size_t i = 0; i < MAX_CALLS; i++) {
-    struct call *call = h->calls[i];
+    struct call *call = h->calls.all[i];
     if (!call || !(call->is_ended || call->is_over)) continue;
     bool is_told = call->report < 0;
     while (call->out >= 0 && hand_on(h, call, &call->out, SAY_STDOUT)) {
@@ -391,7 +324,7 @@ static void finish_calls(struct holder *h) {
     close_end(&call->out);
     close_end(&call->err);
     if (!is_told) tell_end(h, call);
-    if (call->is_ended) free(call), h->calls[i] = NULL;
+    if (call->is_ended) free_call(call), h->calls.all[i] = NULL;
   }
 }
 
@@ -412,17 +345,19 @@ static void turn(struct holder *h) {
   fds[0] = (struct pollfd){h->connection, (short)(POLLIN | (h->outgoing_len ? POLLOUT : 0)), 0};
   fds[1] = (struct pollfd){h->children, POLLIN, 0};
   for (size_t i = 0; i < MAX_CALLS; i++) {
-    struct call *call = h->calls[i];
+    struct call *call = h->calls.all[i];
     if (!call) continue;
     fds[count++] = (struct pollfd){is_full ? -1 : call->out, POLLIN, 0};
     fds[count++] = (struct pollfd){is_full ? -1 : call->err, POLLIN, 0};
     fds[count++] = (struct pollfd){call->input_at < call->input_len ? call->in : -1, POLLOUT, 0};
     fds[count++] = (struct pollfd){call->is_over ? -1 : call->over, POLLIN, 0};
   }
-  if (poll(fds, (nfds_t)count, -1) < 0 && errno != EINTR) leave(h);
+  int ready = poll(fds, (nfds_t)count, wants_spare(&h->calls) ? QUIET_MS : -1);
+  if (ready < 0 && errno != EINTR) leave(h);
+  if (!ready) make_spare(&h->calls);
   count = 2;
   for (size_t i = 0; i < MAX_CALLS; i++) {
-    struct call *call = h->calls[i];
+    struct call *call = h->calls.all[i];
     if (!call) continue;
     if (fds[count++].revents) hand_on(h, call, &call->out, SAY_STDOUT);
     if (fds[count++].revents) hand_on(h, call, &call->err, SAY_STDERR);
@@ -436,7 +371,7 @@ static void turn(struct holder *h) {
 }
 
 _Noreturn void run_holder(struct holder_start start) {
-  struct holder h = {.connection = start.connection, .opener = start.opener, .doors = start.doors};
+  struct holder h = {.connection = start.connection, .opener = start.opener, .calls.doors = start.doors};
   self = &h;
   failure_hook = tell_failure;
   signal(SIGCHLD, SIG_DFL);

@@ -226,27 +226,24 @@ static struct answer link_file(int root, const char *path, const char *target) {
 
 /* ---- code, which programs read and cannot change ---- */
 
-/* The place is made when it is first wanted: a file system that is written to below, and seen read-only from above. */
-static int open_code_place(void) {
-  static int place = -1;
-  if (place >= 0) return place;
-  if (mount("assay", CODE, "tmpfs", MS_NOSUID | MS_NODEV, "size=64m,nr_inodes=1024,mode=0755")) return -1;
-  place = open(CODE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+static int code_place = -1;
+
+/* A file system that is written to below, and seen read-only from above. */
+void make_code_place(void) {
+  if (mount("assay", CODE, "tmpfs", MS_NOSUID | MS_NODEV, "size=64m,nr_inodes=1024,mode=0755")) die_errno("mount", CODE);
+  code_place = open(CODE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   int seen = (int)syscall(SYS_open_tree, AT_FDCWD, CODE, OPEN_TREE_CLONE_ | OPEN_TREE_CLOEXEC_);
   struct mount_attr_abi attr = {.attr_set = MOUNT_ATTR_RDONLY_ | MOUNT_ATTR_NOSUID_ | MOUNT_ATTR_NODEV_};
-  if (place < 0 || seen < 0 || syscall(SYS_mount_setattr, seen, "", AT_EMPTY_PATH, &attr, sizeof attr) ||
+  if (code_place < 0 || seen < 0 || syscall(SYS_mount_setattr, seen, "", AT_EMPTY_PATH, &attr, sizeof attr) ||
       syscall(SYS_move_mount, seen, "", AT_FDCWD, CODE, MOVE_MOUNT_F_EMPTY_PATH_))
-    _exit(125); /* half of it would be writable */
+    die_errno("mount", CODE); /* half of it would be writable */
   close(seen);
-  return place;
 }
 
 static struct answer put_code(const char *name, const char *bytes, size_t len) {
   if (!*name || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, "..")) return fail(EINVAL);
-  int place = open_code_place();
-  if (place < 0) return fail(errno);
-  unlinkat(place, name, 0);
-  int fd = openat(place, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444);
+  unlinkat(code_place, name, 0);
+  int fd = openat(code_place, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444);
   if (fd < 0) return fail(errno);
   int error = 0;
   for (size_t at = 0; !error && at < len;) {

@@ -321,7 +321,7 @@ static int run(struct owner guess, pid_t holder) {
   return code;
 }
 
-int run_plan(pid_t holder) { return run((struct owner){0}, holder); }
+int run_plan(struct owner guess, pid_t holder) { return run(guess, holder); }
 
 int main(int argc, char **argv) {
   if (argc == 2 && !strcmp(argv[1], "probe")) return run_probe();

@@ -64,7 +64,7 @@ _Noreturn void run_holder(struct holder_start start);
 #define OVER_FD (DOORS_FD + 1) /* to a holder: the program and everything that it started have ended */
 #define END_ALL (SIGRTMIN + 1) /* from a holder: end the tree */
 #define PASS_ON (SIGRTMIN + 2) /* from a holder: the signal to be passed on is its value */
-int run_plan(pid_t parent);
+int run_plan(struct owner guess, pid_t parent);
 
 /* inside.c: what is done with a file of the workspace for somebody outside; the answer is malloc'ed */
 struct answer {
@@ -73,5 +73,6 @@ struct answer {
   size_t len;
 };
 struct answer perform_file(const char *request, size_t len);
+void make_code_place(void);
 
 #endif
