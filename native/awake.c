@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MANY_CALLS 32
+#define MANY_CALLS 4
 #define MANY_WITHIN_NS 3000000
 #define QUIET_NS 200000
 #define TURN_NS 20000 /* so long at most does it keep another from running */
