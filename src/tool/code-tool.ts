@@ -80,6 +80,7 @@ class SandboxedCodeTool {
   readonly #ownsSessions: boolean;
   readonly #running = new Set<AbortController>();
   readonly #pool: SandboxPool | undefined;
+  readonly #ending = new Set<Promise<void>>();
   #report: Promise<BackendReport> | undefined;
   #shared: Promise<Session> | undefined;
   #isClosed = false;
@@ -133,6 +134,7 @@ class SandboxedCodeTool {
     for (const running of this.#running) running.abort();
     if (this.#pool !== this.#options.pool) await this.#pool?.close();
     if (this.#ownsSessions) await this.#sessions.close();
+    await Promise.all(this.#ending);
   }
 
   async #run(call: Call): Promise<CodeOutput> {
@@ -155,8 +157,19 @@ class SandboxedCodeTool {
     try {
       return await this.#runIn({ sandbox, state: new FileState() }, call, undefined);
     } finally {
-      await sandbox[Symbol.asyncDispose]();
+      this.#end(sandbox);
     }
+  }
+
+  /** Nothing runs in it any more, and the result need not wait for its files to go. */
+  #end(sandbox: Sandbox): void {
+    const ended = sandbox[Symbol.asyncDispose]();
+    this.#ending.add(ended);
+    // One that cannot be ended stays, and is told when the tool is closed.
+    ended.then(
+      () => this.#ending.delete(ended),
+      () => undefined,
+    );
   }
 
   async #openSession(call: Call): Promise<Session> {

@@ -244,6 +244,37 @@ describe('createCodeTool()', () => {
     expect(output).toMatchObject({ outcome: 'aborted', exit_code: 137 });
   });
 
+  it('answers before the sandbox is gone, and is closed when it is', async () => {
+    const backend = new FakeBackend();
+    const order: string[] = [];
+    backend.program = (_, sandbox) => {
+      const end = sandbox[Symbol.asyncDispose].bind(sandbox);
+      sandbox[Symbol.asyncDispose] = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        await end();
+        order.push('gone');
+      };
+      return Promise.resolve({});
+    };
+    const tool = createCodeTool({ backend });
+    await tool.execute(PYTHON);
+    order.push('answered');
+    await tool.close();
+    expect([...order, 'closed']).toEqual(['answered', 'gone', 'closed']);
+  });
+
+  it('says when it is closed that a sandbox could not be ended', async () => {
+    const backend = new FakeBackend();
+    backend.program = (_, sandbox) => {
+      sandbox[Symbol.asyncDispose] = () =>
+        Promise.reject(new SandboxError('engine_failed', 'It is stuck'));
+      return Promise.resolve({});
+    };
+    const tool = createCodeTool({ backend });
+    expect(await tool.execute(PYTHON)).toMatchObject({ outcome: 'exited' });
+    expect(await refusal(tool.close())).toMatchObject({ code: 'engine_failed' });
+  });
+
   it('ends what runs when it is closed', async () => {
     const backend = new FakeBackend();
     const tool = createCodeTool({ backend, spec: {} });
