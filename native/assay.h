@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #define PLAN_FD 3
+#define CODE_PLACE "/run/code" /* of a sandbox that has a holder: what programs read and cannot change */
 #define DOORS_FD 4 /* a channel to assay, where the plan comes later or the run has doors to the network */
 #define PATH_CAP 8192
 #define REPORT_CAP (512 * 1024) /* bytes of refusals in the report; the rest is only counted */

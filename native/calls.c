@@ -18,10 +18,7 @@ void close_end(int *fd) {
 
 /* Who waits for its plan is told by the channel to come; who does not has the one for doors, where there are any. */
 static _Noreturn void become_supervisor(const int ends[6], uint32_t id, struct owner guess, pid_t parent) {
-  sigset_t none;
   failure_hook = NULL;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
   signal(SIGPIPE, SIG_DFL);
   /* Out of the way of the numbers that they get. */
   int moved[6];

@@ -233,11 +233,11 @@ static void obey(struct holder *h, const struct frame *head, const char *bytes) 
     case TO_STDIN_END:
       if (call) call->is_input_over = true, feed(h, call);
       break;
-    case TO_SIGNAL: /* the supervisor passes it on */
+    case TO_SIGNAL: case TO_CLOCK: /* the supervisor passes it on, or begins to count */
       if (call && !call->is_ended && head->len == 4) {
         union sigval value;
         memcpy(&value.sival_int, bytes, 4);
-        sigqueue(call->supervisor, PASS_ON, value);
+        sigqueue(call->supervisor, head->kind == TO_CLOCK ? START_CLOCK : PASS_ON, value);
       }
       break;
     case TO_KILL:
@@ -332,7 +332,11 @@ static int watch_children(void) {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGCHLD);
-  sigprocmask(SIG_SETMASK, &set, NULL);
+  sigset_t blocked = set;
+  /* For supervisors, which have them blocked from the first moment on: each would be the end of one that does not. */
+  const int orders[] = {END_ALL, PASS_ON, START_CLOCK};
+  for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) sigaddset(&blocked, orders[i]);
+  sigprocmask(SIG_SETMASK, &blocked, NULL);
   int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (fd < 0) _exit(125);
   return fd;

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #define ROOT "/workspace"
-#define CODE "/run/code"
 #define MAX_LISTED 100000
 #define MAX_DEPTH 200
 
@@ -24,7 +23,8 @@ void file_digest(int fd, char out[65]);
 
 enum file_op {
   FILE_READ = 'r', FILE_WRITE = 'w', FILE_MKDIR = 'm', FILE_LIST = 'l', FILE_STAT = 's', FILE_REMOVE = 'd', FILE_RENAME = 'n',
-  FILE_LINK = 'y', FILE_TREE = 't', FILE_STATES = 'S', FILE_APPEND = 'a', FILE_CODE = 'c'
+  FILE_LINK = 'y', FILE_TREE = 't', FILE_STATES = 'S', FILE_APPEND = 'a', FILE_CODE = 'c',
+  FILE_HOLD = 'h'
 };
 
 /* The request: what to do, a number (how many bytes, or a mode), the length of the path; the path; the rest. */
@@ -230,28 +230,52 @@ static int code_place = -1;
 
 /* A file system that is written to below, and seen read-only from above. */
 void make_code_place(void) {
-  if (mount("assay", CODE, "tmpfs", MS_NOSUID | MS_NODEV, "size=64m,nr_inodes=1024,mode=0755")) die_errno("mount", CODE);
-  code_place = open(CODE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  int seen = (int)syscall(SYS_open_tree, AT_FDCWD, CODE, OPEN_TREE_CLONE_ | OPEN_TREE_CLOEXEC_);
+  if (mount("assay", CODE_PLACE, "tmpfs", MS_NOSUID | MS_NODEV, "size=64m,nr_inodes=1024,mode=0755")) die_errno("mount", CODE_PLACE);
+  code_place = open(CODE_PLACE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int seen = (int)syscall(SYS_open_tree, AT_FDCWD, CODE_PLACE, OPEN_TREE_CLONE_ | OPEN_TREE_CLOEXEC_);
   struct mount_attr_abi attr = {.attr_set = MOUNT_ATTR_RDONLY_ | MOUNT_ATTR_NOSUID_ | MOUNT_ATTR_NODEV_};
   if (code_place < 0 || seen < 0 || syscall(SYS_mount_setattr, seen, "", AT_EMPTY_PATH, &attr, sizeof attr) ||
-      syscall(SYS_move_mount, seen, "", AT_FDCWD, CODE, MOVE_MOUNT_F_EMPTY_PATH_))
-    die_errno("mount", CODE); /* half of it would be writable */
+      syscall(SYS_move_mount, seen, "", AT_FDCWD, CODE_PLACE, MOVE_MOUNT_F_EMPTY_PATH_))
+    die_errno("mount", CODE_PLACE); /* half of it would be writable */
   close(seen);
 }
 
-static struct answer put_code(const char *name, const char *bytes, size_t len) {
-  if (!*name || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, "..")) return fail(EINVAL);
+static bool is_code_name(const char *name) { return *name && !strchr(name, '/') && name[0] != '.'; }
+
+/* A program may be started before its code is there: it waits where it opens it, at a FIFO of that name; which goes again
+   if the code never comes. */
+static struct answer hold_code(const char *name, bool is_held) {
+  if (!is_code_name(name)) return fail(EINVAL);
   unlinkat(code_place, name, 0);
-  int fd = openat(code_place, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444);
+  return done(is_held ? mkfifoat(code_place, name, 0600) : 0);
+}
+
+/* Whoever waits there is let go, sees that the name leads elsewhere by now, and opens it again. Open for both, no other
+   end is needed, and one who is only about to wait finds it open. */
+static void let_go(int held) {
+  static int opened = -1;
+  char link[32];
+  if (opened >= 0) close(opened);
+  snprintf(link, sizeof link, "/proc/self/fd/%d", held);
+  opened = open(link, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+}
+
+static struct answer put_code(const char *name, const char *bytes, size_t len) {
+  struct stat st;
+  if (!is_code_name(name)) return fail(EINVAL);
+  unlinkat(code_place, ".new", 0);
+  int fd = openat(code_place, ".new", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444), error = 0;
   if (fd < 0) return fail(errno);
-  int error = 0;
   for (size_t at = 0; !error && at < len;) {
     ssize_t sent = write(fd, bytes + at, len - at);
     if (sent < 0) error = errno;
     else at += (size_t)sent;
   }
   close(fd);
+  int held = openat(code_place, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (!error && renameat(code_place, ".new", code_place, name)) error = errno;
+  if (held >= 0 && !fstat(held, &st) && S_ISFIFO(st.st_mode)) let_go(held);
+  if (held >= 0) close(held);
   return error ? fail(error) : (struct answer){0};
 }
 
@@ -331,6 +355,7 @@ static struct answer perform(int root, const struct request *r, const char *path
     case FILE_READ: return read_file(root, path, r->number, (off_t)strtoull(rest, NULL, 10));
     case FILE_WRITE: case FILE_APPEND: return write_file(root, path, (mode_t)r->number, r->op == FILE_WRITE, rest, rest_len);
     case FILE_CODE: return put_code(path, rest, rest_len);
+    case FILE_HOLD: return hold_code(path, r->number != 0);
     case FILE_MKDIR: return make_directories(root, path);
     case FILE_LIST: return list_directory(root, path);
     case FILE_STAT: return stat_file(root, path);

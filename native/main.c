@@ -217,6 +217,7 @@ static void hear_signals(struct supervisor *s) {
     int sig = (int)info.ssi_signo;
     if (sig == PARENT_DIED || sig == END_ALL) kill_everything(s);
     else if (sig == PASS_ON) command_keeper(s, ORDER_SIGNAL, info.ssi_int);
+    else if (sig == START_CLOCK) s->started_ms = now_ms(), s->plan.timeout_ms = (uint32_t)info.ssi_int;
     else if (sig == SIGCONT && s->is_stopped) s->is_stopped = false, command_keeper(s, ORDER_SIGNAL, SIGCONT);
     else if (sig == SIGINT || sig == SIGQUIT ? info.ssi_code <= 0 : sig == SIGTERM || sig == SIGHUP || sig == SIGUSR1 || sig == SIGUSR2)
       command_keeper(s, ORDER_SIGNAL, sig);

@@ -102,6 +102,11 @@ static bool is_still_there(const struct target *t) {
   return !t->exists || t->parent < 0 || (!fstatat(t->parent, t->name, &st, AT_SYMLINK_NOFOLLOW) && st.st_dev == t->st.st_dev && st.st_ino == t->st.st_ino);
 }
 
+/* In a sandbox that has a holder, a program that was started ahead waits for its code: see native/inside.c. */
+static bool is_code_there_now(const struct open_call *call, const struct target *t) {
+  return is_report_in_memory && may_block(call, t) && !strncmp(t->path, CODE_PLACE "/", sizeof CODE_PLACE) && !is_still_there(t);
+}
+
 /* Returns a descriptor, an error, or -EAGAIN when a link took the place of the file and all is to be done again. */
 static int open_checked(const struct request *r, const struct open_call *call, const struct target *t) {
   struct broker *b = r->broker;
@@ -202,6 +207,10 @@ static void open_and_answer(const struct request *r, bool is_own_thread) {
       return;
     }
     fd = open_in_order(r, &call, &t, turn);
+    if (fd >= 0 && is_own_thread && is_code_there_now(&call, &t)) {
+      close(fd);
+      fd = -EAGAIN;
+    }
     release(&t);
   }
   if (fd >= 0) return hand_over(r, &call, &t, fd, is_plain);

@@ -12,7 +12,7 @@ struct frame {
 
 /* From assay: the files of the sandbox, the boundary of all its calls, a call, its input, what to do with it, a file. */
 enum to_holder {
-  TO_SETUP = 'S', TO_BOUNDARY = 'B', TO_RUN = 'R', TO_STDIN = 'I', TO_STDIN_END = 'E', TO_SIGNAL = 'K', TO_KILL = 'Z', TO_FILE = 'F'
+  TO_SETUP = 'S', TO_BOUNDARY = 'B', TO_RUN = 'R', TO_STDIN = 'I', TO_STDIN_END = 'E', TO_SIGNAL = 'K', TO_KILL = 'Z', TO_FILE = 'F', TO_CLOCK = 'C'
 };
 /* To assay. */
 enum from_holder {
@@ -64,6 +64,7 @@ _Noreturn void run_holder(struct holder_start start);
 #define OVER_FD (DOORS_FD + 1) /* to a holder: the program and everything that it started have ended */
 #define END_ALL (SIGRTMIN + 1) /* from a holder: end the tree */
 #define PASS_ON (SIGRTMIN + 2) /* from a holder: the signal to be passed on is its value */
+#define START_CLOCK (SIGRTMIN + 3) /* from a holder: the call begins now, and has as many milliseconds as its value says */
 int run_plan(struct owner guess, pid_t parent);
 
 /* inside.c: what is done with a file of the workspace for somebody outside; the answer is malloc'ed */

@@ -17,11 +17,24 @@ export interface Sandbox extends AsyncDisposable {
    * inside. The same name replaces what was there. A backend without such a place has no such method.
    */
   putCode?(name: string, code: Uint8Array): Promise<string>;
+  /**
+   * Starts the program that will likely be asked for next, up to where it opens its code, which `putCode` then puts
+   * there. A call that is another one starts as usual. A backend that cannot has no such method.
+   */
+  expect?(call: ExpectedCall): Promise<void>;
   /** What differs in `/workspace` from how the sandbox was made. */
   changes(): Promise<readonly FileChange[]>;
   /** Ends everything inside at once. Calls that are under way end as `aborted`. */
   kill(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface ExpectedCall {
+  /** The program and its flags; the path of the code follows. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** As it will be given to `putCode`. */
+  readonly codeName: string;
 }
 
 export interface ExecOptions {

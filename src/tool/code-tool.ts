@@ -153,6 +153,8 @@ class SandboxedCodeTool {
       const { id } = await this.#openSession(call);
       return await this.#sessions.use(id, (own) => this.#runIn(own, call, id));
     }
+    const { argv, env, fileName, belongsIntoWorkspace } = call.code;
+    if (!belongsIntoWorkspace) this.#pool?.expect({ argv, env, codeName: fileName });
     const sandbox = await this.#take(call);
     try {
       return await this.#runIn({ sandbox, state: new FileState() }, call, undefined);

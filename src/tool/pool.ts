@@ -1,4 +1,5 @@
-import type { Sandbox } from '../backends/sandbox.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { ExpectedCall, Sandbox } from '../backends/sandbox.ts';
 import { SandboxError } from '../backends/sandbox-error.ts';
 
 export type CreateSandbox = (options: {
@@ -24,6 +25,7 @@ export class SandboxPool implements AsyncDisposable {
   readonly #warm: Promise<Sandbox>[] = [];
   readonly #closing = new AbortController();
   #refill: NodeJS.Timeout | undefined;
+  #expected: ExpectedCall | undefined;
 
   constructor({ create, size, refillDelayMs = 50 }: PoolOptions) {
     this.#create = create;
@@ -53,9 +55,14 @@ export class SandboxPool implements AsyncDisposable {
     return signal ? await giveUpOn(signal, warm) : await warm;
   }
 
+  /** What the next taker will likely run: those that are made from now on have it started already. */
+  expect(call: ExpectedCall): void {
+    if (!isDeepStrictEqual(call, this.#expected)) this.#expected = call;
+  }
+
   fill(): void {
     while (this.#warm.length < this.#size && !this.#closing.signal.aborted) {
-      const made = this.#create({ signal: this.#closing.signal });
+      const made = this.#make();
       // Whoever takes it is told. Until then it is nobody's failure.
       made.catch(() => undefined);
       this.#warm.push(made);
@@ -71,6 +78,12 @@ export class SandboxPool implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #make(): Promise<Sandbox> {
+    const sandbox = await this.#create({ signal: this.#closing.signal });
+    if (this.#expected) await sandbox.expect?.(this.#expected);
+    return sandbox;
   }
 
   #scheduleRefill(): void {

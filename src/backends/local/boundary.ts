@@ -39,6 +39,8 @@ export interface Call {
   readonly env: readonly (readonly [string, string])[];
   readonly cwd: string;
   readonly limits: SandboxLimits;
+  /** Its clock is started later. */
+  readonly isIdle?: boolean | undefined;
 }
 
 export interface PlannedCall {
@@ -86,7 +88,7 @@ export class Boundary {
     return this.#bytes;
   }
 
-  planCall({ argv, env, cwd, limits }: Call): PlannedCall {
+  planCall({ argv, env, cwd, limits, isIdle = false }: Call): PlannedCall {
     const isUsual = limits === this.#limits;
     const { plan, policy } = isUsual ? this.#own : this.#plan(limits);
     const { launch } = plan;
@@ -97,6 +99,7 @@ export class Boundary {
       cwd,
       banner: '',
       cgroups: [],
+      ...(isIdle && { timeoutMs: 0 }),
     };
     const hasOwnBoundary = launch.maxFiles !== this.#own.plan.launch.maxFiles;
     const rest = encodeCall(call);

@@ -38,18 +38,26 @@ export interface CallFacts {
 export class CallRecord {
   readonly #input: CallRecordInput;
   readonly #recorder: Recorder;
-  readonly #startedMs = Date.now();
+  #startedMs = Date.now();
+  #codeSha256: string | undefined;
   /** Until the doors are served nobody knows the names that addresses stand for. */
   readonly #held: string[] = [];
   #hasEgress = false;
 
   constructor(input: CallRecordInput) {
     this.#input = input;
+    this.#codeSha256 = input.codeSha256;
     this.#recorder = new Recorder({
       describeRule: (id) => describeRule(input.plan, id),
       digest: sha256Hex,
       seed: Math.floor(Math.random() * 2 ** 31),
     });
+  }
+
+  /** Of a call that was started ahead. */
+  begin(codeSha256: string | undefined): void {
+    this.#startedMs = Date.now();
+    this.#codeSha256 = codeSha256;
   }
 
   feed(lines: string): void {
@@ -81,11 +89,11 @@ export class CallRecord {
     const endedMs = Date.now();
     for (const lines of this.#held.splice(0)) this.#recorder.feed(lines);
     const recording = this.#recorder.finish();
-    const { argv, codeSha256, environment, plan, policy, uid } = this.#input;
+    const { argv, environment, plan, policy, uid } = this.#input;
     const { report } = facts;
     const limit = report.end?.limit ?? '';
     return {
-      command: toRecordedCommand(argv, codeSha256),
+      command: toRecordedCommand(argv, this.#codeSha256),
       level: 'all',
       events: [...recording.events, ...listOwnEvents(plan, environment, limit)],
       programs: addDigests(recording, this.#input.digests),

@@ -20,6 +20,8 @@ export interface CallInput {
   readonly plan: Uint8Array;
   readonly outputBytes: number;
   readonly options: ExecOptions;
+  /** It is started ahead, and waits for its code. */
+  readonly isIdle?: boolean | undefined;
   readonly onRecord: (lines: string) => void;
   readonly finish: (ended: EndedCall) => Promise<ExecResult>;
 }
@@ -28,13 +30,14 @@ export interface CallInput {
 export class LocalCall implements SandboxProcess {
   readonly #holder: Holder;
   readonly #events = new EventQueue<ExecEvent>();
-  readonly #options: ExecOptions;
+  #options: ExecOptions;
   readonly #stdout: OutputBuffer;
   readonly #stderr: OutputBuffer;
   readonly #reader: ReportReader;
   readonly #result: Promise<ExecResult>;
   readonly #id: number;
   #isAborted = false;
+  #hasEnded = false;
   readonly #onAbort = (): void => this.abort();
 
   constructor(input: CallInput) {
@@ -46,12 +49,19 @@ export class LocalCall implements SandboxProcess {
     this.#reader = new ReportReader(input.onRecord);
     let id = 0;
     const done = new Promise<CallDone>((resolve, reject) => {
-      id = holder.run(input.plan, {
-        onOutput: (stream, data) => this.#take(stream, data),
-        onReport: (lines) => this.#reader.feed(lines),
-        onDone: resolve,
-        onLost: () => reject(makeGone()),
-      });
+      const listener = {
+        onOutput: (stream: 'stdout' | 'stderr', data: Buffer) => this.#take(stream, data),
+        onReport: (lines: string) => this.#reader.feed(lines),
+        onDone: (end: CallDone) => {
+          this.#hasEnded = true;
+          resolve(end);
+        },
+        onLost: () => {
+          this.#hasEnded = true;
+          reject(makeGone());
+        },
+      };
+      id = holder.run(input.plan, listener, { isIdle: input.isIdle });
     });
     this.#id = id;
     options.signal?.addEventListener('abort', this.#onAbort);
@@ -61,6 +71,17 @@ export class LocalCall implements SandboxProcess {
 
   get result(): Promise<ExecResult> {
     return this.#result;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** What a call that has waited turns out to be. */
+  begin(options: ExecOptions, timeoutMs: number): void {
+    this.#options = options;
+    options.signal?.addEventListener('abort', this.#onAbort);
+    this.#holder.begin(this.#id, timeoutMs);
   }
 
   /** Ends everything that the call has started. */

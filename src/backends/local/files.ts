@@ -18,6 +18,7 @@ const OP = {
   tree: 't',
   states: 'S',
   code: 'c',
+  hold: 'h',
 } as const;
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
@@ -130,7 +131,12 @@ export class LocalFiles implements SandboxFs {
   /** Code that programs can read and not change; its path inside. */
   async putCode(name: string, code: Uint8Array): Promise<string> {
     await this.#ask(OP.code, name, { rest: code });
-    return `/run/code/${name}`;
+    return toCodePath(name);
+  }
+
+  /** Whoever opens code of this name waits until it is put there, or does no longer. */
+  async holdCode(name: string, isHeld: boolean): Promise<void> {
+    await this.#ask(OP.hold, name, { number: isHeld ? 1 : 0 });
   }
 
   async listTree({ hasDigests }: { readonly hasDigests: boolean }): Promise<TreeEntry[]> {
@@ -182,6 +188,10 @@ export class LocalFiles implements SandboxFs {
     if (answer.errno !== 0) throw toError(answer.errno, path);
     return answer.bytes;
   }
+}
+
+export function toCodePath(name: string): string {
+  return `/run/code/${name}`;
 }
 
 function toError(errno: number, path: string): SandboxError {

@@ -8,6 +8,7 @@ export const TO_HOLDER = {
   signal: 'K',
   kill: 'Z',
   file: 'F',
+  clock: 'C',
 } as const;
 
 export const FROM_HOLDER = {

@@ -28,6 +28,8 @@ export interface CallDone {
 
 interface OpenCall {
   readonly listener: CallListener;
+  /** For its code: nobody waits for it. */
+  isIdle: boolean;
   readonly waiting: Uint8Array[];
   outstanding: number;
   isInputOver: boolean;
@@ -78,7 +80,7 @@ export class Holder {
     await ready;
   }
 
-  run(plan: Uint8Array, listener: CallListener): number {
+  run(plan: Uint8Array, listener: CallListener, { isIdle = false } = {}): number {
     this.#lastId += 1;
     const id = this.#lastId;
     if (this.isGone) {
@@ -87,6 +89,7 @@ export class Holder {
     }
     this.#calls.set(id, {
       listener,
+      isIdle,
       waiting: [],
       outstanding: 0,
       isInputOver: false,
@@ -123,13 +126,16 @@ export class Holder {
   }
 
   signal(id: number, number: number): void {
-    const payload = Buffer.alloc(4);
-    payload.writeInt32LE(number);
-    if (this.#calls.has(id)) this.#send(TO_HOLDER.signal, id, payload);
+    if (this.#calls.has(id)) this.#send(TO_HOLDER.signal, id, toBytes(number));
+  }
+
+  /** A call that has waited begins now, and may take so long. */
+  begin(id: number, timeoutMs: number): void {
+    if (this.#wake(id)) this.#send(TO_HOLDER.clock, id, toBytes(timeoutMs));
   }
 
   kill(id: number): void {
-    if (this.#calls.has(id)) this.#send(TO_HOLDER.kill, id, NOTHING);
+    if (this.#wake(id)) this.#send(TO_HOLDER.kill, id, NOTHING);
   }
 
   async askFile(request: Uint8Array): Promise<FileAnswer> {
@@ -152,9 +158,19 @@ export class Holder {
     await this.#closed;
   }
 
+  /** From now on somebody waits for this call; false when it has ended. */
+  #wake(id: number): boolean {
+    const call = this.#calls.get(id);
+    if (!call) return false;
+    call.isIdle = false;
+    this.#settle();
+    return true;
+  }
+
   /** A sandbox in which nothing is going on does not keep this process from ending. */
   #settle(): void {
-    if (this.#calls.size === 0 && this.#files.size === 0) this.#socket.unref();
+    const isIdle = this.#files.size === 0 && [...this.#calls.values()].every((call) => call.isIdle);
+    if (isIdle) this.#socket.unref();
     else this.#socket.ref();
   }
 
@@ -222,6 +238,12 @@ export class Holder {
     for (const resolve of this.#files.values()) resolve(undefined);
     this.#files.clear();
   }
+}
+
+function toBytes(number: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32LE(number);
+  return bytes;
 }
 
 export function makeGone(): SandboxError {

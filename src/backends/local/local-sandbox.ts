@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { HostFacts } from '../../host/facts.ts';
 import { sealEvidence } from '../evidence.ts';
 import { toExitCode } from '../exit-code.ts';
@@ -7,6 +8,7 @@ import { SandboxError } from '../sandbox-error.ts';
 import type {
   ExecOptions,
   ExecResult,
+  ExpectedCall,
   FileChange,
   Sandbox,
   SandboxFs,
@@ -19,7 +21,7 @@ import { CallRecord, toCoverage } from './call-record.ts';
 import { type EndedCall, LocalCall, UnstartedCall } from './call.ts';
 import { type Baseline, findChanges } from './changes.ts';
 import type { CallDoors, SandboxDoors } from './doors.ts';
-import type { LocalFiles } from './files.ts';
+import { type LocalFiles, toCodePath } from './files.ts';
 import { type Holder, makeGone } from './holder.ts';
 import type { ImageDigests } from './image-digests.ts';
 import { findUnmetOfCall } from './limits.ts';
@@ -56,6 +58,7 @@ export class LocalSandbox implements Sandbox {
   readonly backend = 'local';
   readonly #parts: LocalParts;
   readonly #calls = new Set<LocalCall>();
+  #ahead: StartedAhead | undefined;
   #end: Promise<void> | undefined;
 
   constructor(parts: LocalParts) {
@@ -71,11 +74,13 @@ export class LocalSandbox implements Sandbox {
   }
 
   get fs(): SandboxFs {
+    // What it has looked at may be about to change.
+    if (this.#ahead) this.#ahead.isStale = true;
     return this.#parts.files;
   }
 
   async exec(argv: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
-    const call = this.#start(argv, options);
+    const call = (await this.#beginAhead(argv, options)) ?? this.#start(argv, options);
     const { stdin } = options;
     if (stdin !== undefined) await call.write(stdin);
     await call.closeStdin();
@@ -83,6 +88,7 @@ export class LocalSandbox implements Sandbox {
   }
 
   async spawn(argv: readonly string[], options: ExecOptions = {}): Promise<SandboxProcess> {
+    await this.#giveUpAhead();
     const call = this.#start(argv, options);
     if (options.stdin !== undefined) {
       await call.write(options.stdin);
@@ -92,7 +98,56 @@ export class LocalSandbox implements Sandbox {
   }
 
   async putCode(name: string, code: Uint8Array): Promise<string> {
-    return await this.#parts.files.putCode(name, code);
+    const ahead = this.#ahead;
+    if (ahead?.expected.codeName !== name) return await this.#parts.files.putCode(name, code);
+    // Until it is known whether this is what was expected.
+    ahead.code = code;
+    return toCodePath(name);
+  }
+
+  /** Where nothing that a program looks at when it starts can change in between. */
+  async expect(expected: ExpectedCall): Promise<void> {
+    const { spec, doors, files } = this.#parts;
+    if (spec.workspace || doors || this.#calls.size > 0 || this.#end) return;
+    await files.holdCode(expected.codeName, true);
+    const argv = [...expected.argv, toCodePath(expected.codeName)];
+    const started = this.#plan(argv, { env: expected.env }, { isIdle: true });
+    this.#ahead = { expected, argv, started, call: this.#launch(started), isStale: false };
+  }
+
+  /** The call that was expected; undefined when this is another one. */
+  async #beginAhead(argv: readonly string[], options: ExecOptions): Promise<LocalCall | undefined> {
+    const ahead = this.#ahead;
+    if (!ahead) return undefined;
+    const { limits: own, spec } = this.#parts;
+    const limits = settleCallLimits(own, options.limits, spec);
+    if (!isAsExpected(ahead, { argv, options, limits, own })) {
+      await this.#giveUpAhead();
+      return undefined;
+    }
+    const { started, call, expected, code } = ahead;
+    this.#ahead = undefined;
+    Object.assign(started, { options, limits, startedAt: performance.now() });
+    started.record.begin(options.codeSha256);
+    call.begin(options, limits.wallMs ?? 0);
+    await this.#parts.files.putCode(expected.codeName, code ?? NOTHING).catch((error: unknown) => {
+      call.abort();
+      throw error;
+    });
+    return call;
+  }
+
+  /** Its code has come for somebody else, or not at all. */
+  async #giveUpAhead(): Promise<void> {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    if (!ahead) return;
+    ahead.call.abort();
+    await ahead.call.wait().catch(() => undefined);
+    const { files } = this.#parts;
+    const { expected, code } = ahead;
+    if (code) await files.putCode(expected.codeName, code);
+    else await files.holdCode(expected.codeName, false);
   }
 
   async changes(): Promise<readonly FileChange[]> {
@@ -119,6 +174,13 @@ export class LocalSandbox implements Sandbox {
   }
 
   #start(argv: readonly string[], options: ExecOptions): LocalCall | UnstartedCall {
+    const started = this.#plan(argv, options);
+    if (options.signal?.aborted)
+      return new UnstartedCall((ended) => this.#finish(ended, started, undefined));
+    return this.#launch(started);
+  }
+
+  #plan(argv: readonly string[], options: ExecOptions, { isIdle = false } = {}): StartedCall {
     const { holder, boundary, limits: own, spec } = this.#parts;
     if (this.#end || holder.isGone) throw makeGone();
     checkArgv(argv);
@@ -126,29 +188,26 @@ export class LocalSandbox implements Sandbox {
     const env = Object.entries({ ...ENVIRONMENT, ...spec.env, ...options.env });
     checkEnv(env);
     const cwd = posix.join(WORKSPACE, toWorkspacePath(options.cwd ?? ''));
-    const planned = boundary.planCall({ argv, env: [...env, ['PWD', cwd]], cwd, limits });
-    const record = this.#openRecord(
-      argv,
-      options,
-      planned,
-      env.map(([name]) => name),
-    );
-    const startedAt = performance.now();
-    const isGivenUp = options.signal?.aborted === true;
-    const doors = isGivenUp ? undefined : this.#parts.doors?.open(holder.nextId, planned, record);
-    const finish = async (ended: EndedCall): Promise<ExecResult> => {
-      const durationMs = Math.round(performance.now() - startedAt);
-      const known = { argv, limits, planned, record, options, doors, durationMs };
-      return await this.#finish({ ended, ...known });
-    };
-    if (isGivenUp) return new UnstartedCall(finish);
+    const call = { argv, env: [...env, ['PWD', cwd] as const], cwd, limits, isIdle };
+    const planned = boundary.planCall(call);
+    const names = env.map(([name]) => name);
+    const record = this.#openRecord(argv, options, planned, names);
+    return { argv, options, limits, planned, record, isIdle, startedAt: performance.now() };
+  }
+
+  #launch(started: StartedCall): LocalCall {
+    const { holder } = this.#parts;
+    const { planned, record, limits, options, isIdle } = started;
+    const doors = this.#parts.doors?.open(holder.nextId, planned, record);
     const call: LocalCall = new LocalCall({
       holder,
       plan: planned.bytes,
       outputBytes: limits.outputBytes ?? MAX_OUTPUT,
       options,
+      isIdle,
       onRecord: (lines) => record.feed(lines),
-      finish: async (ended) => await finish(ended).finally(() => this.#calls.delete(call)),
+      finish: async (ended) =>
+        await this.#finish(ended, started, doors).finally(() => this.#calls.delete(call)),
     });
     this.#calls.add(call);
     return call;
@@ -164,8 +223,13 @@ export class LocalSandbox implements Sandbox {
     return new CallRecord({ argv, codeSha256, environment, plan, policy, uid: host.uid, digests });
   }
 
-  async #finish(input: FinishInput): Promise<ExecResult> {
-    const { ended, planned, record, limits, doors, options } = input;
+  async #finish(
+    ended: EndedCall,
+    started: StartedCall,
+    doors: CallDoors | undefined,
+  ): Promise<ExecResult> {
+    const durationMs = Math.round(performance.now() - started.startedAt);
+    const { planned, record, limits, options } = started;
     const { stdout, stderr, report, done, isAborted } = ended;
     const { slot, holder, files, spec } = this.#parts;
     const doorProblems = (await doors?.close()) ?? [];
@@ -174,7 +238,7 @@ export class LocalSandbox implements Sandbox {
       report,
       done,
       limits,
-      program: input.argv[0] ?? '',
+      program: started.argv[0] ?? '',
       isAborted,
       ...counts,
       hasDropped: stdout.hasDropped || stderr.hasDropped,
@@ -196,7 +260,7 @@ export class LocalSandbox implements Sandbox {
       stdout: stdout.take(),
       stderr: stderr.take(),
       truncated: { stdout: stdout.droppedBytes, stderr: stderr.droppedBytes },
-      durationMs: input.durationMs,
+      durationMs,
       usage: {
         cpuMs: report.usage?.cpuMs,
         maxMemoryBytes: report.usage && report.usage.maxRssKb * 1024,
@@ -208,15 +272,49 @@ export class LocalSandbox implements Sandbox {
   }
 }
 
-interface FinishInput {
-  readonly ended: EndedCall;
+/** Of a call that was started ahead, some of it is known only when it is asked for. */
+interface StartedCall {
   readonly argv: readonly string[];
-  readonly limits: SandboxLimits;
   readonly planned: PlannedCall;
   readonly record: CallRecord;
-  readonly options: ExecOptions;
-  readonly doors: CallDoors | undefined;
-  readonly durationMs: number;
+  readonly isIdle: boolean;
+  limits: SandboxLimits;
+  options: ExecOptions;
+  startedAt: number;
+}
+
+interface StartedAhead {
+  readonly expected: ExpectedCall;
+  readonly argv: readonly string[];
+  readonly started: StartedCall;
+  readonly call: LocalCall;
+  code?: Uint8Array;
+  isStale: boolean;
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Everything but how long it may take was settled when it was started. */
+function isAsExpected(
+  { argv, expected, call, code, isStale }: StartedAhead,
+  asked: {
+    readonly argv: readonly string[];
+    readonly options: ExecOptions;
+    readonly limits: SandboxLimits;
+    readonly own: SandboxLimits;
+  },
+): boolean {
+  const { options, limits, own } = asked;
+  return (
+    !isStale &&
+    code !== undefined &&
+    !call.hasEnded &&
+    options.signal?.aborted !== true &&
+    options.cwd === undefined &&
+    isDeepStrictEqual(argv, asked.argv) &&
+    isDeepStrictEqual(expected.env, options.env ?? {}) &&
+    LIMIT_NAMES.every((name) => name === 'wallMs' || limits[name] === own[name])
+  );
 }
 
 function checkArgv(argv: readonly string[]): void {
