@@ -7,12 +7,22 @@ import { format } from 'prettier';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const KEPT = join(root, 'docs/conformance');
-const BACKENDS = ['local', 'docker', 'gvisor', 'microvm', 'wasm'];
+/** One file of results each, and how it is called on the page. */
+const BACKENDS = {
+  local: '`local`',
+  docker: '`docker`',
+  'gvisor-direct': '`gvisor`, alone',
+  'gvisor-engine': '`gvisor`, by an engine',
+  microvm: '`microvm`',
+  wasm: '`wasm`',
+};
+const IDS = Object.keys(BACKENDS);
 
 const WHAT_THEY_ARE = {
   local: 'A private root in namespaces, Landlock, seccomp and the broker; the kernel of the host',
   docker: 'A container of Docker or Podman; the kernel of the host',
-  gvisor: 'A kernel in a process of its own, between the code and the kernel of the host',
+  'gvisor-direct': 'A kernel in a process of its own, between the code and the kernel of the host',
+  'gvisor-engine': 'The same, as the runtime of Docker',
   microvm: 'A virtual machine with a kernel of its own',
   wasm: 'QuickJS and CPython on WebAssembly: no operating system at all',
 };
@@ -46,7 +56,7 @@ const GROUPS = {
 
 function readResults(directory) {
   const found = new Map();
-  for (const id of BACKENDS) {
+  for (const id of IDS) {
     const path = join(directory, `${id}.json`);
     if (existsSync(path)) found.set(id, JSON.parse(readFileSync(path, 'utf8')));
   }
@@ -72,34 +82,35 @@ function table(head, rows) {
 }
 
 function listNotRun(results) {
-  return [...results.values()].flatMap(({ backend, rows }) => {
+  return results.flatMap(([id, { rows }]) => {
     const byReason = new Map();
     for (const { status, reason, group, name } of rows)
       if (status === 'not run')
         byReason.set(reason, [...(byReason.get(reason) ?? []), `${group}: ${name}`]);
     return [...byReason].map(([reason, names]) => {
       const shown = names.length > 4 ? `${names.length} rows` : names.join('; ');
-      return `- ${backend}: ${reason} (${shown})`;
+      return `- ${BACKENDS[id]}: ${reason} (${shown})`;
     });
   });
 }
 
 function describe(results) {
-  const there = [...results.values()].filter(({ isAvailable }) => isAvailable);
-  const ids = there.map(({ backend }) => backend);
-  const absent = BACKENDS.filter((id) => !ids.includes(id));
-  const per = (read) => there.map(read);
-  const [first] = there;
+  const there = [...results].filter(([, { isAvailable }]) => isAvailable);
+  const ids = there.map(([id]) => id);
+  const absent = IDS.filter((id) => !ids.includes(id));
+  const per = (read) => there.map(([, one]) => read(one));
+  const head = ['', ...ids.map((id) => BACKENDS[id])];
+  const [[, first] = []] = there;
   return `# Backends
 
 What keeps a sandbox, what each guarantees, and what the conformance kit has shown of it. This page is generated from the results of the kit (\`npm run docs:backends\`); \`assay backends\` shows the same for your machine.
 
 ${table(
   ['Backend', 'What it is', 'Engine', 'Conformance'],
-  BACKENDS.map((id) => {
+  IDS.map((id) => {
     const found = results.get(id);
     return [
-      `\`${id}\``,
+      BACKENDS[id],
       WHAT_THEY_ARE[id],
       found?.engine ?? 'not there',
       found?.isAvailable ? describeRows(found.rows) : 'not run',
@@ -111,30 +122,27 @@ Run on Linux ${first?.host.kernel ?? ''}, node ${first?.host.node ?? ''}, as uid
 
 ## Guarantees
 
-${table(
-  ['', ...ids.map((id) => `\`${id}\``)],
-  [
-    ['kernel', ...per(({ guarantees }) => guarantees.kernel)],
-    ['files', ...per(({ guarantees }) => guarantees.files)],
-    ['workspace', ...per(({ guarantees }) => guarantees.workspace.join(', ') || 'none')],
-    ['network', ...per(({ guarantees }) => guarantees.network)],
-    ...Object.entries(LIMITS).map(([name, what]) => [
-      `limit on ${what} (\`${name}\`)`,
-      ...per(({ guarantees }) => guarantees.limits[name]),
-    ]),
-    ...['files', 'programs', 'network', 'environment'].map((surface) => [
-      `record of ${surface}`,
-      ...per(({ guarantees }) => guarantees.coverage[surface]),
-    ]),
-  ],
-)}
+${table(head, [
+  ['kernel', ...per(({ guarantees }) => guarantees.kernel)],
+  ['files', ...per(({ guarantees }) => guarantees.files)],
+  ['workspace', ...per(({ guarantees }) => guarantees.workspace.join(', ') || 'none')],
+  ['network', ...per(({ guarantees }) => guarantees.network)],
+  ...Object.entries(LIMITS).map(([name, what]) => [
+    `limit on ${what} (\`${name}\`)`,
+    ...per(({ guarantees }) => guarantees.limits[name]),
+  ]),
+  ...['files', 'programs', 'network', 'environment'].map((surface) => [
+    `record of ${surface}`,
+    ...per(({ guarantees }) => guarantees.coverage[surface]),
+  ]),
+])}
 
 _Hard_: the kernel or the engine keeps it. _Soft_: somebody looks from time to time, so it can be passed for a moment. A limit that is _none_ is refused when it is asked for.
 
 ## What was shown
 
 ${table(
-  ['', ...ids.map((id) => `\`${id}\``)],
+  head,
   Object.entries(GROUPS).map(([group, what]) => [
     what,
     ...per(({ rows }) => describeRows(rows.filter((row) => row.group === group))),
@@ -146,8 +154,10 @@ The rows are in \`test/conformance/rows\`: the same programs and the same use of
 ## Not run
 
 ${[
-  ...absent.map((id) => `- ${id}: ${results.get(id)?.reasons.join('; ') ?? 'no results are kept'}`),
-  ...listNotRun(new Map(there.map((one) => [one.backend, one]))),
+  ...absent.map(
+    (id) => `- ${BACKENDS[id]}: ${results.get(id)?.reasons.join('; ') ?? 'no results are kept'}`,
+  ),
+  ...listNotRun(there),
 ].join('\n')}
 `;
 }
