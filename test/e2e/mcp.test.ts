@@ -68,19 +68,13 @@ interface Connected {
 
 type Transport = 'stdio' | 'http';
 
-/** The full record, as a file. */
-function hasBundles(backend: string): boolean {
-  return backend === 'local';
-}
-
 async function connect(
   backend: string,
   transport: Transport,
   more: readonly string[] = [],
 ): Promise<Connected> {
   const place = makePlace();
-  const evidence = hasBundles(backend) ? ['--evidence', place.makeDir('evidence')] : [];
-  const flags = ['mcp', '--backend', backend, ...evidence, ...more];
+  const flags = ['mcp', '--backend', backend, '--evidence', place.makeDir('evidence'), ...more];
   const client = new Client({ name: 'test', version: '0' });
   cleanup.push(() => client.close());
   const pid =
@@ -179,7 +173,6 @@ describe.each(CASES)(
         };
         expect(evidence.run_id).toMatch(/./);
         expect(evidence.code_sha256).toBe(sha256Hex(HELLO[language] ?? ''));
-        if (!hasBundles(id)) continue;
         const checked = spawnSync(ASSAY, ['evidence', 'verify', '--json', evidence.bundle.path], {
           encoding: 'utf8',
         });
