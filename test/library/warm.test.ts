@@ -90,6 +90,27 @@ describe.skipIf(!report.isAvailable)('a program that is started ahead', () => {
     expect(other).toMatchObject({ outcome: 'exited', stdout: 'hi\nmain.sh\n' });
   });
 
+  it('finds its code as a plain file that it cannot change, and nothing else', async () => {
+    const code = `import os, stat
+def attempt(action, *words):
+    try: return action(*words)
+    except OSError as error: return error.errno
+print(os.listdir('/run/code'), stat.filemode(os.stat('/run/code/main.py').st_mode))
+print(attempt(os.open, '/run/code/main.py', os.O_WRONLY), attempt(os.mkfifo, '/run/code/other'))
+print(attempt(os.unlink, '/run/code/main.py'), attempt(os.rename, '/run/code/main.py', '/run/code/x'))
+print(len(os.listdir('/proc/self/fd')), [name for name in os.listdir('/proc') if name.isdigit()])`;
+    const tool = makeTool(1);
+    await expectNext(tool, { language: 'python', code });
+    const { stdout } = await tool.execute({ language: 'python', code });
+    expect(stdout.split('\n')).toEqual([
+      "['main.py'] -r--r--r--",
+      '13 30',
+      '30 30',
+      expect.stringMatching(/^4 \['1', '\d+'\]$/),
+      '',
+    ]);
+  });
+
   it('can be taken back', async () => {
     const tool = makeTool(1);
     await expectNext(tool, { language: 'python', code: 'pass' });
