@@ -69,6 +69,7 @@ export class StewardSandbox implements Sandbox {
   readonly #files: StewardFiles;
   readonly #calls = new Set<RunningCall>();
   #isKilled = false;
+  #isGivenUp = false;
   #ending: Promise<void> | undefined;
 
   constructor(input: StewardSandboxInput) {
@@ -125,6 +126,7 @@ export class StewardSandbox implements Sandbox {
 
   #requireAlive(): void {
     if (this.#isKilled) throw makeGone('it was disposed of');
+    if (this.#isGivenUp) throw makeGone('a call did not end, and was ended with it');
     if (this.#input.container.link.isGone) throw makeGone('its container has ended');
   }
 
@@ -149,8 +151,11 @@ export class StewardSandbox implements Sandbox {
       options,
       env,
       drain: this.#input.drain,
-      // Whoever disposes of the sandbox hears of a failure.
-      giveUp: () => void container.destroy().catch(() => undefined),
+      giveUp: () => {
+        this.#isGivenUp = true;
+        // Whoever disposes of the sandbox hears of a failure.
+        void container.destroy().catch(() => undefined);
+      },
       finish: async (ending) => {
         this.#calls.delete(call);
         await loosen();
