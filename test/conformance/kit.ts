@@ -135,8 +135,8 @@ class KitRun implements Kit {
       this.#shared.delete(JSON.stringify(spec)); // it may be broken now
       throw error;
     }
-    // Where a limit ends the whole sandbox, the next row needs another one.
-    if (result.outcome.kind === 'limit' && this.#shared.delete(JSON.stringify(spec)))
+    // What ends a program may end the whole sandbox, and the next row needs another one then.
+    if (result.outcome.kind !== 'exited' && this.#shared.delete(JSON.stringify(spec)))
       this.#own.add(sandbox);
     const out = Buffer.from(result.stdout).toString();
     const err = Buffer.from(result.stderr).toString();
