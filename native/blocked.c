@@ -100,7 +100,7 @@ bool in_own_thread(const struct request *r, void (*perform)(const struct request
   pthread_mutex_lock(&lock);
   for (size_t i = 0; i < MAX_BLOCKED && !started; i++) {
     if (calls[i].is_used) continue;
-    calls[i] = (struct blocked_call){.request = *r, .attempt = {.program = r->attempt->program, .pidfd = -1, .is_begun = r->attempt->is_begun}, .perform = perform, .is_used = true};
+    calls[i] = (struct blocked_call){.request = *r, .attempt = {.program = r->attempt->program, .pidfd = -1, .dir = -1, .is_begun = r->attempt->is_begun}, .perform = perform, .is_used = true};
     calls[i].request.attempt = &calls[i].attempt;
     started = start_detached(run_call, &calls[i], &calls[i].thread);
     calls[i].is_used = started;

@@ -19,13 +19,21 @@
 /* A wait that was broken off for a signal is begun again, or not, as the handler of the signal says. */
 #define RESTART_UNLESS_HANDLED (-512)
 
+/* Before the caller goes on, which could notice a copy: a lock would last as long as it. */
+static void let_directory_go(const struct request *r) {
+  if (r->attempt->dir >= 0) close(r->attempt->dir);
+  r->attempt->dir = -1;
+}
+
 void answer(const struct request *r, int64_t value, int error) {
+  let_directory_go(r);
   if (error == -EINTR && is_in_own_thread() && has_signal_due(r->tid)) error = RESTART_UNLESS_HANDLED;
   struct seccomp_notif_resp response = {.id = r->id, .val = error < 0 ? 0 : value, .error = error < 0 ? error : 0};
   ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_SEND, &response); /* fails only if the caller is gone */
 }
 
 void answer_continue(const struct request *r) {
+  let_directory_go(r);
   struct seccomp_notif_resp response = {.id = r->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
   ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
@@ -197,11 +205,12 @@ static void *receive_all(void *argument) {
     if (!self->is_second) adapt(b, r.tid);
     awake_call(b);
     attempt.program = 0;
-    attempt.pidfd = -1;
+    attempt.pidfd = attempt.dir = -1;
     attempt.is_refused = attempt.is_begun = false;
     attempt.requested[0] = 0;
     r.attempt = &attempt;
     dispatch(&r);
+    let_directory_go(&r);
   }
 }
 

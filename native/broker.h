@@ -76,6 +76,7 @@ struct broker {
 struct attempt {
   uint32_t program;
   int pidfd; /* of the caller, where it is known; else -1 */
+  int dir;   /* a copy of the caller's descriptor that the call names as its directory, until open_base() takes it; else -1 */
   bool is_refused; /* and has been recorded as that */
   bool is_begun;   /* a connection that this call began, and that is waited for elsewhere */
   const char *link_text; /* of a symbolic link that is to be made */

@@ -45,7 +45,7 @@ void keep_due(struct program_table *table, struct due_exec *due) {
 
 void note_exec(struct broker *b, const struct due_exec *due, const char *path, int error, enum fact_basis basis) {
   if (!due->program) return; /* assay's own search for the command */
-  struct attempt attempt = {.program = due->program, .pidfd = -1};
+  struct attempt attempt = {.program = due->program, .pidfd = -1, .dir = -1};
   struct request of_exec = {.broker = b, .attempt = &attempt};
   if (!strcmp(path, due->path)) snprintf(attempt.requested, sizeof attempt.requested, "%s", due->requested);
   record_fact(&of_exec, (struct fact){.op = "exec", .path = path, .error = error, .basis = basis});

@@ -240,12 +240,21 @@ static struct task *own_task(pid_t tid) {
   return &tasks[tid & (MAX_TASKS - 1)];
 }
 
+/* Whether the number is another process's by now. Most opens name a directory by a descriptor, and a copy of that can only
+   be had of a process that is there. */
+static bool is_other(const struct request *r, const struct task *task) {
+  if (task->pidfd < 0) return true;
+  if (r->nr != SYS_openat || (int)r->args[0] < 0) return has_ended(task->pidfd);
+  r->attempt->dir = (int)syscall(SYS_pidfd_getfd, task->pidfd, (int)r->args[0], 0);
+  return r->attempt->dir < 0 && has_ended(task->pidfd);
+}
+
 /* The process is waiting for our answer, so what is read of it now is true of the call. */
 void identify(const struct request *r, bool is_new_image) {
   struct program_table *table = r->broker->programs;
   struct task *task = own_task(r->tid);
   unsigned turn = atomic_load(&turns[r->tid & (MAX_TASKS - 1)]);
-  if (is_new_image || task->tid != r->tid || task->turn != turn || task->pidfd < 0 || has_ended(task->pidfd)) {
+  if (is_new_image || task->tid != r->tid || task->turn != turn || is_other(r, task)) {
     if (task->pidfd >= 0) close(task->pidfd);
     *task = (struct task){.tid = r->tid, .pidfd = (int)syscall(SYS_pidfd_open, r->tid, PIDFD_THREAD_), .turn = turn};
     pthread_mutex_lock(&table->lock);

@@ -87,7 +87,9 @@ int open_base(const struct request *r, int dirfd, const char *path) {
   char link[64];
   if (path[0] == '/') return r->broker->root_fd;
   if (dirfd != AT_FDCWD && r->attempt->pidfd >= 0) {
-    int copy = (int)syscall(SYS_pidfd_getfd, r->attempt->pidfd, dirfd, 0);
+    int copy = r->attempt->dir;
+    r->attempt->dir = -1;
+    if (copy < 0) copy = (int)syscall(SYS_pidfd_getfd, r->attempt->pidfd, dirfd, 0);
     return copy < 0 ? -errno : copy;
   }
   if (dirfd == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", r->tid);
