@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** An attack that gets through once has got through: it is never tried again. */
 const ATTACKS = ['test/escapes/**/*.test.ts'];
@@ -22,41 +23,70 @@ const SANDBOXED = [
   'test/artifacts/page/browser*.test.ts',
 ];
 
-/** Four files at a time, since much of it is waiting, after all others. */
-const LATER = {
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
-  maxWorkers: 4,
-  sequence: { groupOrder: 1 },
-};
+/** Files that take a minute or more, the longest first: begun last, each would keep the others' workers waiting. */
+const LONG = [
+  'conformance/microvm',
+  'conformance/gvisor',
+  'conformance/gvisor-direct',
+  'workloads/determinism',
+  'conformance/docker',
+  'conformance/wasm',
+  'workloads/ground-truth',
+  'escapes/limits',
+  'conformance/local',
+  'escapes/leftovers',
+  'escapes/network',
+  'escapes/configs',
+  'workloads/round-trip',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const found = LONG.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+      return found < 0 ? LONG.length : found;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
+
+/** More files at a time than there are cores, since much of it is waiting. */
+const SHARED = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 5 };
 
 export default defineConfig({
   test: {
     // Nothing is written beside the sources, so that a tree which belongs to somebody else can be tested.
     cache: false,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
+          ...SHARED,
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: [...SANDBOXED, ...ATTACKS, ...KIT],
-          testTimeout: 30_000,
-          sequence: { groupOrder: 0 },
         },
       },
       {
         test: {
-          ...LATER,
+          ...SHARED,
           name: 'sandbox',
           include: SANDBOXED,
           // Real processes on a busy machine: what passes only when tried again is listed at the end of the run.
           retry: 1,
         },
       },
-      { test: { ...LATER, name: 'escapes', include: ATTACKS } },
       {
         test: {
-          ...LATER,
+          ...SHARED,
+          name: 'escapes',
+          include: ATTACKS,
+          globalSetup: ['test/escapes/programs-setup.ts'],
+        },
+      },
+      {
+        test: {
+          ...SHARED,
           name: 'conformance',
           include: KIT,
           retry: 1, // as above: engines, and machines that are emulated

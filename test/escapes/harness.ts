@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import type { Layer } from '../../src/plan/plan.ts';
 import type { Attack, RunResult } from './attack.ts';
 import { findProcessesBelow, makeFixture, type Attacker, type Fixture } from './fixture.ts';
-import { compileProgram, type Program } from './program.ts';
+import { findAttack } from './program.ts';
 import { ASSAY, runBare, runInside } from './run.ts';
 import { Summary } from './summary.ts';
 
@@ -34,12 +34,7 @@ const RUN_TIMEOUT_MS = 60_000;
 export function declareAttacks(title: string, attacks: readonly Attack[]): void {
   describe(title, () => {
     const summary = new Summary(title);
-    let program: Program | undefined;
-    beforeAll(() => void (program = compileProgram()), RUN_TIMEOUT_MS);
-    afterAll(() => {
-      program?.close();
-      summary.print();
-    });
+    afterAll(() => summary.print());
 
     const attackers = listAttackers();
     const isReachable = canReachProject();
@@ -49,7 +44,7 @@ export function declareAttacks(title: string, attacks: readonly Attack[]): void 
         describe.skipIf(skipReason !== undefined)(
           `${attack.id} as ${attacker.name}: ${attack.title}`,
           () => {
-            const trial = new Trial(attack, attacker, () => program?.path ?? '', summary);
+            const trial = new Trial(attack, attacker, summary);
             // A race may need another try to be won; inside, one win is one too many.
             it('succeeds without the sandbox', { timeout: RUN_TIMEOUT_MS, retry: 2 }, (context) =>
               trial.proveBare(context.skip),
@@ -76,14 +71,12 @@ type Skip = (reason: string) => never;
 class Trial {
   readonly #attack: Attack;
   readonly #attacker: Attacker;
-  readonly #program: () => string;
   readonly #summary: Summary;
   #bare: 'unknown' | 'succeeds' | 'vacuous' = 'unknown';
 
-  constructor(attack: Attack, attacker: Attacker, program: () => string, summary: Summary) {
+  constructor(attack: Attack, attacker: Attacker, summary: Summary) {
     this.#attack = attack;
     this.#attacker = attacker;
-    this.#program = program;
     this.#summary = summary;
   }
 
@@ -163,7 +156,7 @@ class Trial {
     const { prepare, undo } = this.#attack;
     const fixture = await makeFixture({
       attacker: this.#attacker,
-      program: this.#program(),
+      program: findAttack(),
       prepare,
     });
     try {

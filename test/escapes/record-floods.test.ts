@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { describeForEachPerson } from '../e2e/as-user.ts';
 import { usePlaces } from '../e2e/place.ts';
 import { encodeName } from '../../src/observe/name-bytes.ts';
 import {
-  compileRecorded,
   eventsOf,
   FLOOD_FACTOR,
   furnish,
@@ -21,16 +20,12 @@ const OPENS = 10_000 * FLOOD_FACTOR;
 const FILES = 2000 * FLOOD_FACTOR;
 const PROGRAMS = 1000 * FLOOD_FACTOR;
 
-let program: ReturnType<typeof compileRecorded>;
-beforeAll(() => void (program = compileRecorded()));
-afterAll(() => program.close());
-
 describeForEachPerson('a flood', (person) => {
   const openPlace = usePlaces(person);
 
   it(`of ${OPENS} opens of one file is one line and a count`, async () => {
     const place = openPlace();
-    furnish(place, program);
+    furnish(place);
     const recorded = await runRecorded({ place, id: 'record-open-again', option: OPENS });
     expect(recorded.outcome.code).toBe(0);
     const reads = eventsOf(recorded, 'read').filter(({ path }) => path?.endsWith('/allowed.txt'));
@@ -41,7 +36,7 @@ describeForEachPerson('a flood', (person) => {
 
   it(`of ${FILES} files loses none, or says how many are not told`, async () => {
     const place = openPlace();
-    furnish(place, program);
+    furnish(place);
     const recorded = await runRecorded({ place, id: 'record-many-files', option: FILES });
     expect(recorded.outcome.code).toBe(0);
     const made = eventsOf(recorded, 'create').filter(({ path }) => path?.includes('/many/'));
@@ -52,7 +47,7 @@ describeForEachPerson('a flood', (person) => {
 
   it(`of ${PROGRAMS} short-lived programs is counted`, async () => {
     const place = openPlace();
-    furnish(place, program);
+    furnish(place);
     const recorded = await runRecorded({ place, id: 'record-many-programs', option: PROGRAMS });
     expect(recorded.outcome.code).toBe(0);
     expect(recorded.evidence.run.starts).toEqual({ '${CWD}/attack': 1, '${CWD}/still': PROGRAMS });
@@ -61,7 +56,7 @@ describeForEachPerson('a flood', (person) => {
 
   it('of strange names has each of them, byte for byte', async () => {
     const place = openPlace();
-    furnish(place, program);
+    furnish(place);
     const recorded = await runRecorded({ place, id: 'record-strange-names' });
     expect(recorded.outcome).toMatchObject({ code: 0, stderr: '' });
     const there = readdirSync(place.at('work/strange'), { encoding: 'buffer' });
@@ -78,7 +73,7 @@ describeForEachPerson('a flood', (person) => {
 
   it('of long names in one path is told to its end', async () => {
     const place = openPlace();
-    furnish(place, program);
+    furnish(place);
     const recorded = await runRecorded({ place, id: 'record-long-path' });
     const leaf = eventsOf(recorded, 'create').find(({ path }) => path?.endsWith('/leaf'));
     const there = execFileSync('/usr/bin/find', [`${place.work}/long`, '-name', 'leaf', '-print0']);
@@ -88,7 +83,7 @@ describeForEachPerson('a flood', (person) => {
 
   it('of forged lines is heard nowhere', async () => {
     const place = openPlace();
-    furnish(place, program);
+    furnish(place);
     const recorded = await runRecorded({ place, id: 'record-forged' });
     expect(recorded.outcome.stdout).toContain('/forged');
     expect(JSON.stringify(recorded.lines)).not.toContain('/forged"');
@@ -98,7 +93,7 @@ describeForEachPerson('a flood', (person) => {
 
   it('that fills the private tmp hides nothing of what comes after', async () => {
     const place = openPlace();
-    furnish(place, program);
+    furnish(place);
     const flags = ['--limit-disk', '4mb'];
     const recorded = await runRecorded({ place, id: 'record-full-disk', option: 500, flags });
     expect(linesOf(recorded.outcome.stdout, 'full')).toHaveLength(1);
@@ -110,7 +105,7 @@ describeForEachPerson('a flood', (person) => {
     'that fills the disk on which assay writes is counted where it cannot be told',
     async () => {
       const place = openPlace();
-      furnish(place, program);
+      furnish(place);
       const script = 'mount -t tmpfs -o size=3m,mode=1777 small /tmp && exec "$@"';
       const prefix = ['/usr/bin/unshare', '--mount', '/bin/sh', '-c', script, 'sh'];
       const option = 6000; // more than there is room for
@@ -129,7 +124,7 @@ describeForEachPerson('a flood', (person) => {
 
   it('through a tree that is too deep to have names is neither judged nor told, so it fails', async () => {
     const place = openPlace();
-    furnish(place, program);
+    furnish(place);
     place.write('work/sub/readme.txt', 'readme');
     place.write('work/sub/key.pem', 'the secret');
     const policy = {
@@ -146,6 +141,6 @@ describeForEachPerson('a flood', (person) => {
 });
 
 function furnished<T extends Parameters<typeof furnish>[0]>(place: T): T {
-  furnish(place, program);
+  furnish(place);
   return place;
 }

@@ -1,14 +1,13 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { describeForEachPerson } from '../e2e/as-user.ts';
 import { type Place, usePlaces } from '../e2e/place.ts';
 import { runBare } from '../e2e/run-assay.ts';
 import {
   attackWords,
-  compileRecorded,
   eventsOf,
   furnish,
   listGaps,
@@ -19,10 +18,6 @@ import {
 } from './recorded.ts';
 import { ASSAY } from './run.ts';
 
-let program: ReturnType<typeof compileRecorded>;
-beforeAll(() => void (program = compileRecorded()));
-afterAll(() => program.close());
-
 describeForEachPerson('the recorder', (person) => {
   const openPlace = usePlaces(person);
 
@@ -32,7 +27,7 @@ describeForEachPerson('the recorder', (person) => {
     ['without namespaces', ['--layers=-user']],
   ] as const)('cannot be read, stopped or slowed to a halt from inside, %s', async ([, flags]) => {
     const place = openPlace();
-    furnish(place, program);
+    furnish(place);
     const recorded = await runRecorded({ place, id: 'record-keeper', flags });
     // Its own limit on descriptors keeps the last open from succeeding, and the record says so.
     expect(recorded.outcome).toMatchObject({ code: 0, stdout: 'started token\nopen EMFILE\n' });
@@ -53,7 +48,7 @@ describeForEachPerson('the recorder', (person) => {
     'takes the program with it when %s is killed, and leaves what it had',
     async ([, victim, flags]) => {
       const place = openPlace();
-      furnish(place, program);
+      furnish(place);
       const { outcome } = await killWhenReady(place, victim, flags);
       expect(outcome.code).not.toBe(0);
       await expectStopped(place);
@@ -70,7 +65,7 @@ describeForEachPerson('the recorder', (person) => {
     ['without a pid namespace', ['--layers=-pid']],
   ] as const)('takes the program with it when assay is killed, %s', async ([, flags]) => {
     const place = openPlace();
-    furnish(place, program);
+    furnish(place);
     await killWhenReady(place, 'assay', flags);
     await expectStopped(place);
     expect(readLines(place).some(({ op }) => op === 'mkdir')).toBe(true);

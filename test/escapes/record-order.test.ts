@@ -1,15 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { describeForEachPerson } from '../e2e/as-user.ts';
 import { usePlaces } from '../e2e/place.ts';
-import {
-  compileRecorded,
-  eventsOf,
-  FLOOD_FACTOR,
-  furnish,
-  listGaps,
-  runRecorded,
-} from './recorded.ts';
+import { eventsOf, FLOOD_FACTOR, furnish, listGaps, runRecorded } from './recorded.ts';
 
 const ROUNDS = 150 * FLOOD_FACTOR;
 
@@ -21,16 +14,12 @@ const ORDER = [
   ['mkdir old', 'rename old', 'create new/file'],
 ];
 
-let program: ReturnType<typeof compileRecorded>;
-beforeAll(() => void (program = compileRecorded()));
-afterAll(() => program.close());
-
 describeForEachPerson('the record of two programs at the same names', (person) => {
   const openPlace = usePlaces(person);
 
   it(`has what they did in the order in which they did it, ${ROUNDS} times`, async () => {
     const place = openPlace();
-    furnish(place, program);
+    furnish(place);
     const recorded = await runRecorded({ place, id: 'record-order', option: ROUNDS });
     expect(recorded.outcome).toMatchObject({ code: 0, stderr: '' });
     expect(listGaps(recorded)).toEqual([]);

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { describeForEachPerson } from '../e2e/as-user.ts';
 import { type Place, usePlaces } from '../e2e/place.ts';
+import { findAttack } from './program.ts';
 import {
-  compileRecorded,
   eventsOf,
   furnish,
   type Line,
@@ -16,14 +16,10 @@ import {
   runRecorded,
 } from './recorded.ts';
 
-let program: ReturnType<typeof compileRecorded>;
-beforeAll(() => void (program = compileRecorded()));
-afterAll(() => program.close());
-
 /** Programs that say who they are, scripts, and files that cannot be executed. */
 function furnishPrograms(place: Place): void {
-  furnish(place, program);
-  const bytes = readFileSync(program.path);
+  furnish(place);
+  const bytes = readFileSync(findAttack());
   for (const name of ['a', 'b', 'c', 'd'])
     place.write(`work/p/${name}`, Buffer.concat([bytes, Buffer.from(`tag-${name}...`)]), 0o755);
   for (const name of ['s', 't', 'u'])

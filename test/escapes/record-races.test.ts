@@ -1,12 +1,11 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { describeForEachPerson } from '../e2e/as-user.ts';
 import { usePlaces } from '../e2e/place.ts';
 import {
-  compileRecorded,
   eventsOf,
   FLOOD_FACTOR,
   furnish,
@@ -32,16 +31,12 @@ const RACES = VARIANTS.length * 2;
 /** Root and the ordinary user together make 20,000. */
 const OPENS = 10_000 * FLOOD_FACTOR;
 
-let program: ReturnType<typeof compileRecorded>;
-beforeAll(() => void (program = compileRecorded()));
-afterAll(() => program.close());
-
 describeForEachPerson('the record of a race', (person) => {
   const openPlace = usePlaces(person);
 
   it(`has what was opened, and nothing else, of ${OPENS} opens that are meddled with`, async () => {
     const place = openPlace();
-    furnish(place, program);
+    furnish(place);
     const option = Math.ceil(OPENS / RACES);
     runOutside({ place, id: 'record-races-prepare', option });
     const recorded = await runRecorded({ place, id: 'record-races', option });
@@ -74,7 +69,7 @@ describeForEachPerson('the record of a race', (person) => {
 
   it('has the text that a symbolic link really got', async () => {
     const place = openPlace();
-    furnish(place, program);
+    furnish(place);
     const recorded = await runRecorded({ place, id: 'record-link-text', option: 2000 });
     const links = eventsOf(recorded, 'symlink');
     expect(links).toHaveLength(2000);
@@ -84,7 +79,7 @@ describeForEachPerson('the record of a race', (person) => {
 
   it('names both ends of a rename and of a hard link as they were asked for', async () => {
     const place = openPlace();
-    furnish(place, program);
+    furnish(place);
     const script = 'ln allowed.txt second; mv second third';
     const recorded = await runRecorded({ place, command: ['/bin/sh', '-c', script] });
     const { work } = place;

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 import type { Evidence } from '../../src/evidence/evidence.ts';
 import type { Place } from '../e2e/place.ts';
 import { type Outcome, runBare } from '../e2e/run-assay.ts';
-import { compileProgram, compileStill, type Program } from './program.ts';
+import { findAttack, findStill } from './program.ts';
 import { ASSAY } from './run.ts';
 
 /** A line of `--json`. */
@@ -48,17 +48,10 @@ export interface RecordOptions {
 /** How many times more than in an ordinary test run floods are to be, such as 100. */
 export const FLOOD_FACTOR = Number(process.env['ASSAY_FLOOD_FACTOR'] ?? 1);
 
-export function compileRecorded(): Program & { readonly still: string } {
-  const program = compileProgram();
-  const still = join(dirname(program.path), 'still');
-  compileStill(still);
-  return { ...program, still };
-}
-
 /** Puts the programs into the workspace, and gives all of it to the person. */
-export function furnish(place: Place, program: { path: string; still: string }): void {
-  place.write('work/attack', fs.readFileSync(program.path), 0o755);
-  place.write('work/still', fs.readFileSync(program.still), 0o755);
+export function furnish(place: Place): void {
+  place.write('work/attack', fs.readFileSync(findAttack()), 0o755);
+  place.write('work/still', fs.readFileSync(findStill()), 0o755);
   place.write('work/allowed.txt', 'allowed');
   place.makeDir('out');
 }
