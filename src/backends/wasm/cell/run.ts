@@ -97,17 +97,19 @@ export class Run {
       port1.close();
       this.descriptors.closeAll();
     };
-    this.ended = this.watchEnd().finally(cleanUp);
+    this.ended = this.watchEnd(port1).finally(cleanUp);
   }
 
   /** A program has ended when it says so, or when its thread is gone: threads take their time to go. */
-  private async watchEnd(): Promise<RunEnd> {
-    await new Promise<void>((resolve) => {
-      this.onProgramEnd = resolve;
-      this.worker.once('error', (error) => void (this.failure = error));
-      // What was posted before the end is still on its way.
-      this.worker.once('exit', () => setImmediate(resolve));
-    });
+  private async watchEnd(port: MessagePort): Promise<RunEnd> {
+    const isTold = new Promise<void>((resolve) => (this.onProgramEnd = resolve));
+    this.worker.once('error', (error) => void (this.failure = error));
+    // What was posted before the end may come after it: a port is closed behind its last message.
+    const isGone = Promise.all([
+      new Promise((resolve) => this.worker.once('exit', resolve)),
+      new Promise((resolve) => port.once('close', resolve)),
+    ]);
+    await Promise.race([isTold, isGone]);
     return this.describeEnd();
   }
 
