@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { expect } from 'vitest';
 
 import type { LimitName } from '../../src/backends/backend.ts';
 import type { ExecResult } from '../../src/backends/sandbox.ts';
-import type { Seen } from './row.ts';
+import type { Kit, Seen } from './row.ts';
 
 /** Said with every failure, since an outcome alone rarely explains itself. */
 function describe({ result, out, err }: Seen): string {
@@ -48,8 +50,12 @@ export function isBitten(limit: LimitName): (seen: Seen) => void {
   };
 }
 
-export function timesOut(limitMs: number): (seen: Seen) => void {
+/** How long a hostile program has: enough to begin with what it is there for. */
+export const hostileMs = ({ slowness }: Pick<Kit, 'slowness'>): number => 1000 + 500 * slowness;
+
+export function timesOut(limitFor: (kit: Kit) => number): (seen: Seen) => void {
   return (seen) => {
+    const limitMs = limitFor(seen.kit);
     expect(seen.result.outcome, describe(seen)).toEqual({ kind: 'timeout', limitMs });
     isContained(seen);
   };
@@ -82,4 +88,37 @@ export function within(name: string, from: number, to: number): (seen: Seen) => 
     expect(value, describe(seen)).toBeGreaterThanOrEqual(from);
     expect(value, describe(seen)).toBeLessThanOrEqual(to);
   };
+}
+
+/** How long what ends, or is made ahead, by itself has for it. */
+export const SETTLING_MS = 5000;
+
+/** What is there when nothing of an earlier row is ending or being made ahead any more. */
+async function countSettled(kit: Kit): ReturnType<Kit['countLeftovers']> {
+  const deadline = Date.now() + SETTLING_MS * kit.slowness;
+  let counts = await kit.countLeftovers();
+  for (let text = ''; text !== JSON.stringify(counts) && Date.now() < deadline;) {
+    text = JSON.stringify(counts);
+    await sleep(50);
+    counts = await kit.countLeftovers();
+  }
+  return counts;
+}
+
+/** No count after `action` is above that before it, once what ends by itself has ended. */
+export async function leavesNoMore<T>(kit: Kit, action: () => Promise<T>): Promise<T> {
+  const before = await countSettled(kit);
+  const result = await action();
+  const findMore = async (): Promise<string[]> =>
+    Object.entries(await kit.countLeftovers())
+      .filter(([name, count]) => count > (before[name] ?? 0))
+      .map(([name, count]) => `${name}: ${count}, ${before[name] ?? 0} before`);
+  const deadline = Date.now() + SETTLING_MS * kit.slowness;
+  let more = await findMore();
+  while (more.length > 0 && Date.now() < deadline) {
+    await sleep(100);
+    more = await findMore();
+  }
+  expect(more).toEqual([]);
+  return result;
 }

@@ -1,8 +1,7 @@
-import { ends, isContained } from '../expectations.ts';
+import { ends, hostileMs, isContained } from '../expectations.ts';
 import { TRYING } from '../python.ts';
 import type { ProgramRow, Row } from '../row.ts';
 
-const WALL_MS = 3000;
 const MIB = 1024 * 1024;
 const ANY_END = ['exited', 'signaled', 'timeout', 'limit'] as const;
 
@@ -11,7 +10,7 @@ const say = (row: Pick<ProgramRow, 'name' | 'code'> & Partial<ProgramRow>): Prog
   language: 'python',
   seconds: 60,
   spec: { limits: { memoryBytes: 256 * MIB } },
-  options: { limits: { wallMs: WALL_MS } },
+  options: (kit) => ({ limits: { wallMs: hostileMs(kit) } }),
   check: ends(...ANY_END),
   ...row,
   // Some take all that there is.

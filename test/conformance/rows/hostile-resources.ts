@@ -1,10 +1,9 @@
-import { all, ends, isBitten, isContained, timesOut } from '../expectations.ts';
+import { all, ends, hostileMs, isBitten, isContained, timesOut } from '../expectations.ts';
 import { TRYING } from '../python.ts';
 import type { ProgramRow, Row } from '../row.ts';
 import { isStill } from './timeouts.ts';
 
 const MIB = 1024 * 1024;
-const WALL_MS = 3000;
 
 /** In a sandbox of its own, with every limit that the backend has and that is not the point left as it is. */
 const bomb = (
@@ -14,7 +13,7 @@ const bomb = (
   language: 'python',
   isAlone: true,
   seconds: 60,
-  options: { limits: { wallMs: WALL_MS } },
+  options: (kit) => ({ limits: { wallMs: hostileMs(kit) } }),
   ...row,
 });
 
@@ -81,7 +80,7 @@ while True:
     code: `import os, sys
 os.execv(sys.executable, [sys.executable, *sys.argv])
 `,
-    check: timesOut(WALL_MS),
+    check: timesOut(hostileMs),
   }),
 ];
 
@@ -286,7 +285,7 @@ const TIME: Row[] = [
   bomb({
     name: 'endless loop',
     code: `while True: pass\n`,
-    check: timesOut(WALL_MS),
+    check: timesOut(hostileMs),
   }),
   bomb({
     name: 'endless loop that catches everything',
@@ -295,14 +294,14 @@ const TIME: Row[] = [
         while True: pass
     except BaseException: pass
 `,
-    check: timesOut(WALL_MS),
+    check: timesOut(hostileMs),
   }),
   bomb({
     name: 'endless sleep',
     code: `import time
 while True: time.sleep(1000)
 `,
-    check: timesOut(WALL_MS),
+    check: timesOut(hostileMs),
   }),
   bomb({
     name: 'sleep that is deaf to every signal',
@@ -313,7 +312,7 @@ for number in range(1, 65):
     except (OSError, ValueError): pass
 while True: time.sleep(1000)
 `,
-    check: timesOut(WALL_MS),
+    check: timesOut(hostileMs),
   }),
   bomb({
     name: 'program that stops itself',
@@ -321,7 +320,7 @@ while True: time.sleep(1000)
     code: `import os, signal
 while True: os.kill(os.getpid(), signal.SIGSTOP)
 `,
-    check: timesOut(WALL_MS),
+    check: timesOut(hostileMs),
   }),
   bomb({
     name: 'program that kills everything it can',
@@ -343,7 +342,7 @@ print('still here')
 for number in (0, 1, 2): os.close(number)
 while True: time.sleep(1)
 `,
-    check: timesOut(WALL_MS),
+    check: timesOut(hostileMs),
   }),
   bomb({
     name: 'output flood',
@@ -351,7 +350,7 @@ while True: time.sleep(1)
     code: `import os
 while True: os.write(1, b'flood' * 10000)
 `,
-    check: all(timesOut(WALL_MS), isBitten('outputBytes')),
+    check: all(timesOut(hostileMs), isBitten('outputBytes')),
   }),
   bomb({
     name: 'error flood in JavaScript',

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 
 import type { ExecResult, Sandbox } from '../../../src/backends/sandbox.ts';
+import { leavesNoMore, SETTLING_MS } from '../expectations.ts';
 import { findProcesses } from '../leftovers.ts';
 import { evading } from '../python.ts';
 import type { Kit, Row } from '../row.ts';
@@ -13,28 +14,11 @@ import { isStill } from './timeouts.ts';
 const IS_FULL = process.env['ASSAY_CONFORMANCE'] === 'full';
 const SEQUENTIAL = IS_FULL ? 200 : 8;
 const PARALLEL = IS_FULL ? 20 : 4;
-const SETTLING_MS = 5000;
 const SLEEPING = { language: 'python', code: 'import time; time.sleep(1000)' } as const;
 
-/**
- * No count after `action` is above that before it; what ends asynchronously has a moment to do so. One may be below: then
- * something of an earlier row was just ending.
- */
 async function leavesNothing(kit: Kit, action: () => Promise<void>): Promise<void> {
   await warmUp(kit);
-  const before = await kit.countLeftovers();
-  await action();
-  const findMore = async (): Promise<string[]> =>
-    Object.entries(await kit.countLeftovers())
-      .filter(([name, count]) => count > (before[name] ?? 0))
-      .map(([name, count]) => `${name}: ${count}, ${before[name] ?? 0} before`);
-  const deadline = Date.now() + SETTLING_MS * kit.slowness;
-  let more = await findMore();
-  while (more.length > 0 && Date.now() < deadline) {
-    await sleep(100);
-    more = await findMore();
-  }
-  expect(more).toEqual([]);
+  await leavesNoMore(kit, action);
 }
 
 /** What a backend loads or starts once, and keeps. */

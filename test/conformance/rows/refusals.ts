@@ -2,16 +2,19 @@ import { expect } from 'vitest';
 
 import { SandboxError } from '../../../src/backends/sandbox-error.ts';
 import { KERNELS, LIMIT_NAMES, type SandboxSpec } from '../../../src/backends/spec.ts';
+import { leavesNoMore } from '../expectations.ts';
 import type { Kit, Row } from '../row.ts';
 
 async function refuse(kit: Kit, spec: SandboxSpec): Promise<SandboxError> {
-  const before = await kit.countLeftovers();
-  const error: unknown = await kit.open(spec).then(
-    () => new Error('nothing was thrown'),
-    (thrown: unknown) => thrown,
+  const error = await leavesNoMore(
+    kit,
+    async (): Promise<unknown> =>
+      await kit.open(spec).then(
+        () => new Error('nothing was thrown'),
+        (thrown: unknown) => thrown,
+      ),
   );
   expect(SandboxError.is(error), String(error)).toBe(true);
-  expect(await kit.countLeftovers()).toEqual(before);
   return error as SandboxError;
 }
 
@@ -139,9 +142,7 @@ export const REFUSAL_ROWS: Row[] = [
     group: 'refusals',
     name: 'probes without a change, and says languages and guarantees',
     async act(kit) {
-      const before = await kit.countLeftovers();
-      const report = await kit.backend.probe();
-      expect(await kit.countLeftovers()).toEqual(before);
+      const report = await leavesNoMore(kit, async () => await kit.backend.probe());
       expect(report).toMatchObject({ id: kit.id, isAvailable: true });
       expect(report.engine).toBeTruthy();
       expect(Object.keys(report.languages).length).toBeGreaterThan(0);

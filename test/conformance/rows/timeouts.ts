@@ -32,7 +32,7 @@ print('before', flush=True)
 time.sleep(1000)
 `,
     check: (seen) => {
-      timesOut(limitFor(seen.kit))(seen);
+      timesOut(limitFor)(seen);
       expect(seen.out).toBe('before\n');
       expect(seen.result.exitCode).toBe(124);
       expect(seen.result.durationMs).toBeGreaterThanOrEqual(limitFor(seen.kit) - 50);
@@ -45,7 +45,7 @@ time.sleep(1000)
     language: 'javascript',
     options: { limits: { wallMs: LIMIT_MS } },
     code: `console.log('before'); for (;;);`,
-    check: timesOut(LIMIT_MS),
+    check: timesOut(() => LIMIT_MS),
   },
   {
     group: 'timeouts',
@@ -56,7 +56,7 @@ time.sleep(1000)
     options: enough,
     code: ({ token }) => `${evading(token)}time.sleep(1000)\n`,
     check: async (seen) => {
-      timesOut(limitFor(seen.kit))(seen);
+      timesOut(limitFor)(seen);
       expect(seen.out).toBe('started\n');
       await isStill(seen);
     },
