@@ -37,7 +37,6 @@ const LONG = [
   'escapes/leftovers',
   'escapes/network',
   'escapes/configs',
-  'workloads/round-trip',
 ];
 
 class LongestFirst extends BaseSequencer {

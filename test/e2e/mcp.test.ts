@@ -292,6 +292,7 @@ describe.each(CASES)(
       expect(tools).toHaveLength(6);
       const ran = call('execute_code', 'language=python', 'code=print(6*7)');
       expect(ran['structuredContent']).toMatchObject({ stdout: '42\n' });
+      if (id !== 'local') return; // the rest is the same code for all of them
       const written = call('sandbox_write_file', 'path=a.txt', 'content=x');
       expect(written['structuredContent']).toMatchObject({ size_bytes: 1 });
       // Each of its calls is a connection of its own, which has no session of another's.
@@ -299,10 +300,9 @@ describe.each(CASES)(
         expect(
           JSON.stringify(call(name, 'session=s-0', ...(name.includes('read') ? ['path=a'] : []))),
         ).toMatch(/There is no/);
-      if (languages.includes('bash'))
-        expect(call('sandbox_exec', 'argv=["echo","hi"]')['structuredContent']).toMatchObject({
-          stdout: 'hi\n',
-        });
+      expect(call('sandbox_exec', 'argv=["echo","hi"]')['structuredContent']).toMatchObject({
+        stdout: 'hi\n',
+      });
     });
   },
 );

@@ -13,7 +13,7 @@ import {
 import { IS_FULL, type Workload } from './workload.ts';
 import { NAMED } from './workloads/index.ts';
 
-const RUNS = IS_FULL ? CIRCUMSTANCES : CIRCUMSTANCES.slice(0, 4);
+const RUNS = IS_FULL ? CIRCUMSTANCES : CIRCUMSTANCES.slice(0, 3);
 const TIMEOUT_MS = IS_FULL ? 600_000 : 240_000;
 
 describe('Equal runs have an equal run id and an equal run root', () => {
