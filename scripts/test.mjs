@@ -58,7 +58,8 @@ function count(vitest) {
       for (const error of suite.errors()) fail(`${file}: ${suite.fullName}`, [error]);
     for (const test of module.children.allTests()) {
       const { state, note, errors } = test.result();
-      if (test.diagnostic()?.flaky) flaky.push(`${file}: ${test.fullName}`);
+      if (test.diagnostic()?.flaky)
+        flaky.push({ where: `${file}: ${test.fullName}`, errors: errors ?? [] });
       if (state === 'passed') counts.passed += 1;
       else if (state === 'skipped' || isLeftOut(test)) {
         counts.skipped += 1;
@@ -101,11 +102,11 @@ function tellNotRun(notRun) {
   }
 }
 
-/** Last, so that whoever sees only the end of a long log sees what failed. */
-function tellFailures(failures) {
-  if (failures.length === 0) return;
-  console.log('Failed:');
-  for (const { where, errors } of failures) {
+/** With what went wrong. */
+function tellErrors(title, list) {
+  if (list.length === 0) return;
+  console.log(title);
+  for (const { where, errors } of list) {
     console.log(`  ${where}`);
     for (const { message } of errors)
       for (const line of String(message).split('\n').slice(0, 12)) console.log(`    ${line}`);
@@ -130,8 +131,9 @@ const vitest = await startVitest(
 const { counts, failures, notRun, flaky } = count(vitest);
 await vitest.close();
 tellNotRun(notRun);
-if (flaky.length > 0) console.log(['Passed only when tried again:', ...flaky].join('\n  '));
-tellFailures(failures);
+tellErrors('Passed only when tried again:', flaky);
+// Last, so that whoever sees only the end of a long log sees what failed.
+tellErrors('Failed:', failures);
 const hasRun = counts.passed + counts.failed > 0;
 if (!hasRun) console.log('No test was found.');
 process.exitCode = counts.failed > 0 || !hasRun ? 1 : 0;

@@ -33,7 +33,7 @@ describe('Equal runs have an equal run id and an equal run root', () => {
         unequal.push(...listBundleDifferences(first.bundle, other.bundle));
       }
     }
-    expect(unequal).toEqual([]);
+    expect(unequal, unequal.join('\n')).toEqual([]);
   });
 
   it('also as another user', (context) => {
