@@ -1,7 +1,6 @@
 /* What somebody outside does with the files of a workspace. No link leads out of it: the kernel is asked to stay below. */
 #define _GNU_SOURCE
 #include "serve.h"
-#include "uapi.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -40,6 +38,7 @@ static int open_below(int dir, const char *path, uint64_t flags, mode_t mode) {
 
 static struct answer fail(int error) { return (struct answer){.error = error ? error : EIO}; }
 static struct answer done(int result) { return result < 0 ? fail(errno) : (struct answer){0}; }
+static struct answer result(int error) { return (struct answer){.error = error}; }
 
 /* ---- an answer that grows ---- */
 
@@ -224,61 +223,6 @@ static struct answer link_file(int root, const char *path, const char *target) {
   return answer;
 }
 
-/* ---- code, which programs read and cannot change ---- */
-
-static int code_place = -1;
-
-/* A file system that is written to below, and seen read-only from above. */
-void make_code_place(void) {
-  if (mount("assay", CODE_PLACE, "tmpfs", MS_NOSUID | MS_NODEV, "size=64m,nr_inodes=1024,mode=0755")) die_errno("mount", CODE_PLACE);
-  code_place = open(CODE_PLACE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  int seen = (int)syscall(SYS_open_tree, AT_FDCWD, CODE_PLACE, OPEN_TREE_CLONE_ | OPEN_TREE_CLOEXEC_);
-  struct mount_attr_abi attr = {.attr_set = MOUNT_ATTR_RDONLY_ | MOUNT_ATTR_NOSUID_ | MOUNT_ATTR_NODEV_};
-  if (code_place < 0 || seen < 0 || syscall(SYS_mount_setattr, seen, "", AT_EMPTY_PATH, &attr, sizeof attr) ||
-      syscall(SYS_move_mount, seen, "", AT_FDCWD, CODE_PLACE, MOVE_MOUNT_F_EMPTY_PATH_))
-    die_errno("mount", CODE_PLACE); /* half of it would be writable */
-  close(seen);
-}
-
-static bool is_code_name(const char *name) { return *name && !strchr(name, '/') && name[0] != '.'; }
-
-/* A program may be started before its code is there: it waits where it opens it, at a FIFO of that name; which goes again
-   if the code never comes. */
-static struct answer hold_code(const char *name, bool is_held) {
-  if (!is_code_name(name)) return fail(EINVAL);
-  unlinkat(code_place, name, 0);
-  return done(is_held ? mkfifoat(code_place, name, 0600) : 0);
-}
-
-/* Whoever waits there is let go, sees that the name leads elsewhere by now, and opens it again. Open for both, no other
-   end is needed, and one who is only about to wait finds it open. */
-static void let_go(int held) {
-  static int opened = -1;
-  char link[32];
-  if (opened >= 0) close(opened);
-  snprintf(link, sizeof link, "/proc/self/fd/%d", held);
-  opened = open(link, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-}
-
-static struct answer put_code(const char *name, const char *bytes, size_t len) {
-  struct stat st;
-  if (!is_code_name(name)) return fail(EINVAL);
-  unlinkat(code_place, ".new", 0);
-  int fd = openat(code_place, ".new", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444), error = 0;
-  if (fd < 0) return fail(errno);
-  for (size_t at = 0; !error && at < len;) {
-    ssize_t sent = write(fd, bytes + at, len - at);
-    if (sent < 0) error = errno;
-    else at += (size_t)sent;
-  }
-  close(fd);
-  int held = openat(code_place, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-  if (!error && renameat(code_place, ".new", code_place, name)) error = errno;
-  if (held >= 0 && !fstat(held, &st) && S_ISFIFO(st.st_mode)) let_go(held);
-  if (held >= 0) close(held);
-  return error ? fail(error) : (struct answer){0};
-}
-
 /* ---- all of them ---- */
 
 struct walk {
@@ -354,8 +298,8 @@ static struct answer perform(int root, const struct request *r, const char *path
   switch (r->op) {
     case FILE_READ: return read_file(root, path, r->number, (off_t)strtoull(rest, NULL, 10));
     case FILE_WRITE: case FILE_APPEND: return write_file(root, path, (mode_t)r->number, r->op == FILE_WRITE, rest, rest_len);
-    case FILE_CODE: return put_code(path, rest, rest_len);
-    case FILE_HOLD: return hold_code(path, r->number != 0);
+    case FILE_CODE: return result(put_code(path, rest, rest_len));
+    case FILE_HOLD: return result(hold_code(path, r->number != 0));
     case FILE_MKDIR: return make_directories(root, path);
     case FILE_LIST: return list_directory(root, path);
     case FILE_STAT: return stat_file(root, path);

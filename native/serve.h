@@ -74,6 +74,10 @@ struct answer {
   size_t len;
 };
 struct answer perform_file(const char *request, size_t len);
+
+/* code.c */
 void make_code_place(void);
+int hold_code(const char *name, bool is_held);
+int put_code(const char *name, const char *bytes, size_t len);
 
 #endif

@@ -23,6 +23,8 @@ const WHO = isRoot ? ORDINARY : { uid: process.getuid?.() ?? 0, gid: process.get
 
 const SANITIZER_ALARM = /AddressSanitizer: (?!failed to allocate)|runtime error:/;
 const LONGEST_RUN_MS = 20_000;
+/** All of the helper, with what checks it, while other tests run. */
+const COMPILING_MS = 180_000;
 
 function frame(plan: Uint8Array): Buffer {
   const size = Buffer.alloc(4);
@@ -54,7 +56,7 @@ describe('native/plan.c', () => {
     if (isRoot) chownSync(dir, WHO.uid, WHO.gid);
     owner = { ...WHO, dir };
     real = makeRealPlan(owner);
-  });
+  }, COMPILING_MS);
   afterAll(() => workshop.close());
 
   function readAll(plans: readonly Uint8Array[]): string {
