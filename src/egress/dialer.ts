@@ -73,7 +73,7 @@ export class Dialer {
   ): Promise<{ readonly addresses: readonly string[] } | Exclude<Dialled, { socket: Socket }>> {
     if (name === undefined) {
       if (address?.includes(':')) await end.race(this.#resolver.prepare(address));
-      return { addresses: address === undefined ? [] : [address] };
+      return { addresses: address === undefined ? [] : [address, ...findTwin(address)] };
     }
     const found = await end.race(this.#resolver.lookup(name));
     if (typeof found === 'string') return { errno: found };
@@ -197,6 +197,12 @@ function isSameEnd({ socket, address }: { socket: Socket; address: string }): bo
   const local = parseIp(socket.localAddress ?? '');
   const other = parseIp(address);
   return local !== undefined && local.bits === other?.bits && local.value === other.value;
+}
+
+/** What is called localhost may listen at one of two addresses only; a program that took the other has got this far. */
+function findTwin(address: string): readonly string[] {
+  if (address === '::1') return ['127.0.0.1'];
+  return address === '127.0.0.1' ? ['::1'] : [];
 }
 
 const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true } as const;

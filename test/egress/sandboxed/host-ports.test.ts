@@ -52,6 +52,24 @@ describeForEachPerson('ports of the host that are named', (person) => {
     },
   );
 
+  it.each([
+    { rule: 'localhost:8080', at: '::1', answer: 'HTTP/1.0 200 OK' },
+    { rule: '[::1]:8080', at: '::1', answer: 'ECONNRESET' },
+  ])('answer at $at to $rule where they listen at 127.0.0.1: $answer', async (row) => {
+    const script = `import errno, socket
+try:
+    s = socket.create_connection(("${row.at}", 8080))
+    s.send(b"GET / HTTP/1.0\\r\\n\\r\\n")
+    print(s.recv(999)[:15].decode())
+except OSError as problem: print(errno.errorcode[problem.errno])`;
+    const { stdout } = await runInWorld({
+      place: makePlace(),
+      flags: ['--quiet', '--allow-net', row.rule],
+      command: [PYTHON, '-c', script],
+    });
+    expect(lines(stdout)).toEqual([row.answer]);
+  });
+
   it('leave the rest of loopback to the program', async () => {
     const ask = (port: number): string => `curl -sS http://127.0.0.1:${port}/`;
     const script = `${SERVE}\nimport subprocess, time\ntime.sleep(0.2)\nsubprocess.run(["/bin/sh", "-c", "${ask(9999)}; ${ask(8080)}; ${ask(81)} || echo no"])`;
