@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 
 import { afterAll, describe, expect, it } from 'vitest';
 
-import { HELPER, hasProgram, SOURCES, Workshop } from './compile.ts';
+import { COMPILING_MS, HELPER, hasProgram, SOURCES, Workshop } from './compile.ts';
 
 const STRICT = ['-std=c11', '-O2', '-pthread', '-Wall', '-Wextra', '-Werror', '-Wshadow'];
 const COMPILERS = ['cc', 'clang', 'aarch64-linux-gnu-gcc'];
@@ -11,7 +11,8 @@ describe('the sources of the helper', () => {
   const workshop = new Workshop();
   afterAll(() => workshop.close());
 
-  it.for(COMPILERS)('compile without a warning with %s', (compiler, { skip }) => {
+  const NAME = 'compile without a warning with %s';
+  it.for(COMPILERS)(NAME, { timeout: COMPILING_MS }, (compiler, { skip }) => {
     if (!hasProgram(compiler)) skip(`${compiler} is not installed`);
     const built = workshop.build(compiler, [...STRICT, ...SOURCES], compiler);
     expect('problem' in built ? built.problem : '').toBe('');

@@ -11,6 +11,9 @@ export const SOURCES = readdirSync(join(ROOT, 'native'))
   .filter((name) => name.endsWith('.c'))
   .map((name) => join(ROOT, 'native', name));
 
+/** For all of the helper, while other tests run. */
+export const COMPILING_MS = 240_000;
+
 export const SANITIZERS = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all', '-g'];
 
 /** A directory for what a test compiles. */

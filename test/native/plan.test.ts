@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { ROOT, SOURCES, Workshop } from './compile.ts';
+import { COMPILING_MS, ROOT, SOURCES, Workshop } from './compile.ts';
 import { makeRealPlan, mutatePlan, mutations, type PlanOwner } from './plans.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -23,8 +23,6 @@ const WHO = isRoot ? ORDINARY : { uid: process.getuid?.() ?? 0, gid: process.get
 
 const SANITIZER_ALARM = /AddressSanitizer: (?!failed to allocate)|runtime error:/;
 const LONGEST_RUN_MS = 20_000;
-/** All of the helper, with what checks it, while other tests run. */
-const COMPILING_MS = 180_000;
 
 function frame(plan: Uint8Array): Buffer {
   const size = Buffer.alloc(4);
