@@ -50,7 +50,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 /** More files at a time than there are cores, since much of it is waiting. */
-const SHARED = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 5 };
+const SHARED = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 4 };
 
 export default defineConfig({
   test: {
