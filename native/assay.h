@@ -111,7 +111,7 @@ void plan_read(struct plan *plan, int fd);
 void report_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void report_json_string(char *out, size_t cap, const char *bytes, size_t len);
 extern void (*failure_hook)(const char *line); /* told instead, where there is no report yet */
-extern bool is_report_in_memory;               /* no disk can be full, and nothing is kept free in advance */
+extern bool is_report_in_memory;               /* no disk can be full, but there is only so much of it */
 _Noreturn void die(const char *step, const char *what);
 _Noreturn void die_errno(const char *step, const char *what);
 void hold_reports(bool is_held);

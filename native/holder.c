@@ -76,6 +76,13 @@ static void say(struct holder *h, char kind, uint32_t call, const void *bytes, s
 
 static bool is_behind(const struct holder *h) { return h->outgoing_len - h->outgoing_at > MAX_PENDING; }
 
+/* Memory is the sandbox's, and short: what is long goes out before more of it comes in. */
+static void catch_up(struct holder *h) {
+  struct pollfd out = {h->connection, POLLOUT, 0};
+  for (flush(h); is_behind(h) && poll(&out, 1, -1) > 0 && !(out.revents & (POLLERR | POLLHUP)); flush(h)) {
+  }
+}
+
 static void tell_failure(const char *line) {
   int flags = fcntl(self->connection, F_GETFL);
   fcntl(self->connection, F_SETFL, flags & ~O_NONBLOCK);
@@ -140,7 +147,10 @@ static void tell_end(struct holder *h, struct call *call) {
     at += 8 + (off_t)size;
     if (kind == PLAN_END) break;
   }
-  for (ssize_t got; (got = pread(call->report, bytes, sizeof bytes, at)) > 0; at += got) say(h, SAY_REPORT, call->id, bytes, (size_t)got);
+  for (ssize_t got; (got = pread(call->report, bytes, sizeof bytes, at)) > 0; at += got) {
+    say(h, SAY_REPORT, call->id, bytes, (size_t)got);
+    if (is_behind(h)) catch_up(h);
+  }
   struct statvfs work, tmp;
   uint64_t free_now[4] = {~0ull, ~0ull, ~0ull, ~0ull};
   if (!statvfs(WORKSPACE, &work)) free_now[0] = (uint64_t)work.f_bfree, free_now[1] = (uint64_t)work.f_ffree;

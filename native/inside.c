@@ -232,33 +232,43 @@ struct walk {
   char path[PATH_CAP];
 };
 
-/* For each: its kind, size, how to tell that it is another or has changed, its digest if asked for, its name. */
+static void add_entry(struct walk *w, char kind, const struct stat *st, const char *digest) {
+  uint64_t numbers[4] = {(uint64_t)st->st_size, (uint64_t)st->st_ino, (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec,
+                         (uint64_t)st->st_ctim.tv_sec * 1000000000u + (uint64_t)st->st_ctim.tv_nsec};
+  add(&w->text, &kind, 1);
+  add(&w->text, numbers, sizeof numbers);
+  add_name(&w->text, digest);
+  add_name(&w->text, w->path);
+}
+
+/* For each: its kind, size, how to tell that it is another or has changed, its digest if asked for, its name. A directory
+   that is not looked into, or not to its end, is listed as something else. */
 static void walk_tree(struct walk *w, int fd, size_t len, int depth) {
+  struct stat own;
   DIR *dir = fdopendir(fd);
   if (!dir) {
     close(fd);
     return;
   }
-  for (struct dirent *entry; w->left && (entry = readdir(dir));) {
+  bool is_cut = false;
+  for (struct dirent *entry; (entry = readdir(dir));) {
     struct stat st;
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") || fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW)) continue;
     int n = snprintf(w->path + len, sizeof w->path - len, "%s%s", len ? "/" : "", entry->d_name);
-    if (n < 0 || (size_t)n >= sizeof w->path - len) continue;
+    is_cut = !w->left || n < 0 || (size_t)n >= sizeof w->path - len;
+    if (is_cut) break;
     char kind = kind_of(st.st_mode), digest[65] = "";
-    uint64_t numbers[4] = {(uint64_t)st.st_size, (uint64_t)st.st_ino, (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec,
-                           (uint64_t)st.st_ctim.tv_sec * 1000000000u + (uint64_t)st.st_ctim.tv_nsec};
     if (w->with_digests && kind == 'f') {
       int file = openat(fd, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
       if (file >= 0) file_digest(file, digest), close(file);
     }
-    add(&w->text, &kind, 1);
-    add(&w->text, numbers, sizeof numbers);
-    add_name(&w->text, digest);
-    add_name(&w->text, w->path);
-    w->left--;
     int below = kind == 'd' && depth < MAX_DEPTH ? openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    add_entry(w, kind == 'd' && below < 0 ? 'o' : kind, &st, digest);
+    w->left--;
     if (below >= 0) walk_tree(w, below, len + (size_t)n, depth + 1);
   }
+  w->path[len] = 0;
+  if (is_cut && len && !fstat(fd, &own)) add_entry(w, 'o', &own, "");
   closedir(dir);
 }
 

@@ -17,6 +17,7 @@
 #define LINE_CAP (1u << 17) /* three paths of 4,096 bytes at six characters each, and the rest */
 #define RESERVE (4u << 20)
 #define LAST_WORDS (1u << 16)
+#define MEMORY_CAP (16u << 20) /* of a record that is kept in memory, which is the sandbox's own */
 #define FLUSH_MS 100
 #define FIRST_SLOTS 4096
 #define MAX_SLOTS (1u << 21)
@@ -55,8 +56,8 @@ void stream_open(void) {
 /* Some room is always held in advance, so that a program that fills the disk does not hide what it does next. When that
    is used up, the last of it is left for how the run ended and for how much could not be written. */
 static bool has_room(size_t len) {
-  if (is_report_in_memory) return true;
   off_t end = lseek(PLAN_FD, 0, SEEK_END);
+  if (is_report_in_memory) return end + (off_t)len <= (off_t)MEMORY_CAP;
   if (end < 0 || end + (off_t)len + RESERVE / 2 < reserved) return true;
   for (off_t size = RESERVE; size > LAST_WORDS; size /= 4)
     if (end + size > reserved && !fallocate(PLAN_FD, FALLOC_FL_KEEP_SIZE, end, size)) {

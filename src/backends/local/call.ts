@@ -127,11 +127,12 @@ export class LocalCall implements SandboxProcess {
   }
 
   async #settle(done: Promise<CallDone>, finish: CallInput['finish']): Promise<ExecResult> {
+    let lost: Error | undefined;
     try {
-      const end = await done.catch((error: unknown) => {
+      const end = await done.catch((error: Error) => {
         // A sandbox that was killed takes its calls with it.
-        if (this.#isAborted) return undefined;
-        throw error;
+        if (!this.#isAborted) lost = error;
+        return undefined;
       });
       const result = await finish({
         stdout: this.#stdout,
@@ -139,6 +140,9 @@ export class LocalCall implements SandboxProcess {
         report: this.#reader.finish(),
         done: end ?? NOTHING_LEFT,
         isAborted: this.#isAborted,
+      }).catch((error: unknown) => {
+        // Unless a limit says why it is gone, that it is gone says more than what could not be done without it.
+        throw lost ?? error;
       });
       for (const denial of result.denials) this.#tell({ type: 'denied', denial });
       this.#tell({ type: 'end', result });
