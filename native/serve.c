@@ -99,9 +99,9 @@ static int listen_at(const char *directory, const char *name) {
   return sock;
 }
 
-/* Sent with the connection, so it does not take long. */
+/* Sent with the connection, unless assay is busy with something else; and then it has nothing else to ask for. */
 static bool read_first(int fd, void *into, size_t len) {
-  struct timeval patience = {.tv_sec = 2};
+  struct timeval patience = {.tv_sec = 60};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   bool is_whole = recv(fd, into, len, MSG_WAITALL) == (ssize_t)len;
   patience.tv_sec = 0;

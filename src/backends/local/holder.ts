@@ -240,9 +240,11 @@ export class Holder {
   }
 }
 
+const MAX_NUMBER = 2 ** 31 - 1;
+
 function toBytes(number: number): Buffer {
   const bytes = Buffer.alloc(4);
-  bytes.writeInt32LE(number);
+  bytes.writeInt32LE(Math.min(number, MAX_NUMBER));
   return bytes;
 }
 

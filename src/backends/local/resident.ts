@@ -46,7 +46,7 @@ export class ResidentFailure extends Error {
 export class Resident {
   readonly #child: ChildProcess;
   readonly #directory: string;
-  readonly #onExit = (): void => this.#removeDirectory();
+  readonly #onExit = (): void => this.close();
   isAlive = true;
 
   private constructor(child: ChildProcess, directory: string) {
@@ -127,11 +127,9 @@ export class Resident {
     greeting.set(token, 8);
     socket.write(greeting); // sent as soon as it is connected
     return await new Promise((resolve, reject) => {
-      socket.once('connect', () => {
-        socket.off('error', reject);
-        resolve(socket);
-      });
-      socket.once('error', reject);
+      socket.once('connect', () => resolve(socket));
+      // Stays for good: an error that nobody listens to would end the process. After this, the close says it, too.
+      socket.on('error', reject);
     });
   }
 

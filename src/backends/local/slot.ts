@@ -7,6 +7,7 @@ import type { Resident } from './resident.ts';
 
 export const CGROUP_PREFIX = 'assay-local-';
 const REMOVE_ATTEMPTS = 200;
+const LEAVING_ATTEMPTS = 60;
 const REMOVE_PAUSE_MS = 5;
 const COUNTER_BYTES = 1024;
 
@@ -111,6 +112,25 @@ export class Slot {
       await closed;
     }
     for (const path of this.#directories.splice(0)) await removeCgroup(path);
+  }
+
+  /** At the end of this process, when the forker has been told to go. */
+  leave(): void {
+    for (const path of this.#directories.splice(0)) removeCgroupNow(path);
+  }
+}
+
+/** As removeCgroup(), for when there is no later. */
+function removeCgroupNow(path: string): void {
+  const clock = new Int32Array(new SharedArrayBuffer(4));
+  for (let attempt = 0; attempt < LEAVING_ATTEMPTS; attempt++) {
+    try {
+      return rmdirSync(path);
+    } catch (error) {
+      // What is left is swept by the next run.
+      if ((error as NodeJS.ErrnoException).code !== 'EBUSY') return;
+      Atomics.wait(clock, 0, 0, REMOVE_PAUSE_MS);
+    }
   }
 }
 

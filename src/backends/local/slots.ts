@@ -20,6 +20,13 @@ export class Slots {
     this.#resident = resident;
     this.#host = host;
     this.#trees = listCgroupTrees(host);
+    process.on('exit', () => this.#leave());
+  }
+
+  /** This process ends: what forks for sandboxes that have ended has no use any more, and goes with its resident. */
+  #leave(): void {
+    if (this.#free.length > 0) this.#resident.close();
+    for (const slot of this.#free.splice(0)) slot.leave();
   }
 
   async take(limits: SandboxLimits): Promise<Slot | undefined> {
