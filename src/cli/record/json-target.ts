@@ -2,9 +2,12 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   openSync,
   readlinkSync,
+  realpathSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
@@ -47,7 +50,8 @@ export function openJsonTarget(target: string): JsonTarget {
   try {
     if (target === '-') return toDescriptor(2);
     const descriptor = /^fd:(\d+)$/.exec(target)?.[1];
-    return descriptor === undefined ? toFile(target) : toDescriptor(Number(descriptor));
+    if (descriptor !== undefined) return toDescriptor(Number(descriptor));
+    return isOther(target) ? toOther(target) : toFile(target);
   } catch (cause) {
     throw new AssayError('E_USAGE', `Cannot write to "${target}": ${(cause as Error).message}`, {
       hint: 'Name a file, fd:N for an open descriptor, or - for standard error',
@@ -59,6 +63,22 @@ export function openJsonTarget(target: string): JsonTarget {
 function toDescriptor(fd: number): JsonTarget {
   fstatSync(fd);
   return new JsonTarget(fd);
+}
+
+/** A device or a pipe, and whatever stands in /dev: a file in its place would be the end of it. */
+function isOther(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) throw new Error('it is a directory');
+  if (realpathSync(dirname(path)) === '/dev') return true;
+  if (!found || found.isFile()) return false;
+  if (lstatSync(path).isSymbolicLink())
+    throw new Error('it is a link to something that is no file');
+  return true;
+}
+
+function toOther(path: string): JsonTarget {
+  const { O_WRONLY, O_APPEND, O_NONBLOCK, O_NOCTTY } = constants;
+  return new JsonTarget(openSync(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY));
 }
 
 function toFile(path: string): JsonTarget {

@@ -1,0 +1,50 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { lstatSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openJsonTarget } from '../../src/cli/record/json-target.ts';
+
+let dir = '';
+beforeEach(() => void (dir = mkdtempSync(join(tmpdir(), 'assay-json-'))));
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+describe('a target of --json that is no file', () => {
+  it('is written to, and stays what it is: a pipe', async () => {
+    const path = join(dir, 'pipe');
+    execFileSync('mkfifo', [path]);
+    const reader = spawn('cat', [path]);
+    let heard = '';
+    reader.stdout.on('data', (data: Buffer) => (heard += data.toString()));
+    let target;
+    // Nobody may be there to read yet.
+    for (let tries = 0; !target && tries < 200; tries++) {
+      try {
+        target = openJsonTarget(path);
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+    target?.write({ a: 1 });
+    await once(reader.stdout, 'data');
+    reader.kill();
+    expect(heard).toBe('{"a":1}\n');
+    expect(lstatSync(path).isFIFO()).toBe(true);
+  });
+
+  it('is written to, and stays what it is: a device', (context) => {
+    if (process.getuid?.() !== 0) context.skip('only root can make a device');
+    const path = join(dir, 'null');
+    execFileSync('mknod', [path, 'c', '1', '3']);
+    openJsonTarget(path).write({ a: 1 });
+    expect(lstatSync(path).isCharacterDevice()).toBe(true);
+  });
+
+  it('is refused when it is a directory, or a link to a device', () => {
+    const path = join(dir, 'link');
+    symlinkSync('/dev/null', path);
+    expect(() => openJsonTarget(path)).toThrow('it is a link to something that is no file');
+    expect(() => openJsonTarget(dir)).toThrow('it is a directory');
+  });
+});
