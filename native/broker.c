@@ -77,6 +77,11 @@ static int no_exec(const struct target *t) {
   return faccessat(t->object, "", X_OK, AT_EMPTY_PATH | AT_EACCESS) ? EACCES : 0;
 }
 
+/* A program where no program may be: it is mounted so, or it would be refused by a rule of the kernel's. */
+static bool is_kept_from_running(const struct request *r, const struct target *t) {
+  return t->exists && S_ISREG(t->st.st_mode) && (t->st.st_mode & 0111) && no_exec(t) && !is_covered(r->broker, t->path, OP_EXEC);
+}
+
 /* What cannot work is refused here, with what the kernel would say. The rest goes on, and is seen to work or not. */
 static void check_exec(const struct request *r) {
   struct target t;
@@ -86,7 +91,10 @@ static void check_exec(const struct request *r) {
   int error = resolve_argument(r, at ? (int)r->args[0] : AT_FDCWD, r->args[at ? 1 : 0], flags & AT_SYMLINK_NOFOLLOW ? 0 : FOLLOW, flags & AT_EMPTY_PATH, &t);
   uint32_t rule = !error && t.exists ? find_refusal(r->broker, t.path, OP_EXEC) : 0;
   if (rule) note_refusal(r, "exec", t.path, rule, EACCES);
-  else if (error == -ENOENT || error == -ENOTDIR || (!error && no_exec(&t))) {
+  else if (!error && is_kept_from_running(r, &t)) {
+    error = -EACCES;
+    note_kernel_refusal(r, "exec", t.path, OP_EXEC, error);
+  } else if (error == -ENOENT || error == -ENOTDIR || (!error && no_exec(&t))) {
     error = error ? error : -no_exec(&t);
     if (r->attempt->program) note_outcome(r, (struct fact){.op = "exec", .path = t.path, .error = -error});
   } else {

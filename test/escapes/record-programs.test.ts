@@ -72,6 +72,18 @@ describeForEachPerson('programs', (person) => {
     });
   });
 
+  it('are refused, and recorded so, where none may run', async () => {
+    const place = openPlace();
+    furnish(place);
+    const tool = place.write('data/tool', readFileSync(findAttack()), 0o755);
+    const recorded = await runRecorded({
+      place,
+      command: ['/bin/sh', '-c', `${tool}; true`],
+      flags: ['--allow-read', place.at('data')],
+    });
+    expect(recorded.evidence.refusals).toMatchObject([{ op: 'exec', outcome: 'EACCES' }]);
+  });
+
   it.for([
     ['the path of a script', 'record-exec-script'],
     ['a link to a script', 'record-exec-link'],
