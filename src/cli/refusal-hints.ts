@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Refusal, RunResult } from '../launch/run.ts';
 import type { Policy, Variables } from '../policy/policy.ts';
 import { abbreviatePath, type RefusedOp, suggestAllow } from '../policy/suggest-flag.ts';
@@ -32,6 +33,7 @@ function findWay(refusal: Refusal, policy: Policy, variables: Variables): string
   const { flag, policyLine } = suggestAllow(toRefusedOp(refusal.op), refusal.path, {
     policy,
     variables,
+    isThere: existsSync,
   });
   const line = policyLine && `the policy line ${policyLine}`;
   if (flag === undefined) return line ?? '';

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { AssayError } from '../core/errors.ts';
 import type { RunResult } from '../launch/run.ts';
 import type { FilteredEnvironment } from '../plan/environment.ts';
@@ -65,7 +66,11 @@ export function makeSummary({
     refusalCount: result.refusalCount,
     refusals: result.refusals.map((refusal) => {
       const { op, path, rule, isHidden } = refusal;
-      const { flag } = suggestAllow(toRefusedOp(op), path, { policy, variables });
+      const { flag } = suggestAllow(toRefusedOp(op), path, {
+        policy,
+        variables,
+        isThere: existsSync,
+      });
       const allowWith = isToldElsewhere(refusal, result) ? null : (flag ?? null);
       return { op, path, isHidden, rule: describeOrigin(rule), allowWith };
     }),

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Event, Program } from '../observe/event.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type RefusedOp, suggestAllow } from '../policy/suggest-flag.ts';
@@ -177,7 +178,11 @@ function makeHint(
   const asked = toRefused(event);
   if (!asked || event.decision?.layer === 'git-guard' || event.decision?.layer === 'limit')
     return null;
-  const { flag, policyLine, refusedBy } = suggestAllow(asked.op, asked.path, { policy, variables });
+  const { flag, policyLine, refusedBy } = suggestAllow(asked.op, asked.path, {
+    policy,
+    variables,
+    isThere: existsSync,
+  });
   const way = flag ?? policyLine;
   if (way !== undefined) return `allow it with ${way}`;
   return refusedBy

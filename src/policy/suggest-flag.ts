@@ -28,11 +28,18 @@ const ADDRESS = /^tcp:((?:[\d.]+|\[[\da-f:.]+\]):\d+)$/;
 /** Somebody asked for a name, and for which one is in the question that was never sent. */
 const NAME_SERVER = /^udp:.+:53$/;
 
+export interface SuggestionContext {
+  readonly policy: Pick<Policy, 'fs'>;
+  readonly variables: Variables;
+  /** On the host: what is not there cannot be shown inside, so a new name is allowed by way of its directory. */
+  readonly isThere?: ((path: string) => boolean) | undefined;
+}
+
 /** What would allow a refused operation. Naming the path itself also lifts configuration protection from it. */
 export function suggestAllow(
   op: RefusedOp,
   path: string,
-  { policy, variables }: { policy: Pick<Policy, 'fs'>; variables: Variables },
+  { policy, variables, isThere }: SuggestionContext,
 ): AllowSuggestion {
   if (NETWORK.test(path)) return suggestDestination(path);
   const right = op === 'connect' ? 'write' : op;
@@ -42,12 +49,25 @@ export function suggestAllow(
     return { flag: undefined, policyLine: undefined, refusedBy };
   }
   const flag = FLAGS[op];
-  const entry = JSON.stringify(abbreviatePath(path, variables));
+  const isNew = op === 'write' && !refusedBy && isThere?.(path) === false;
+  const named = isNew ? findDirectory(path, variables, isThere) : path;
+  const entry = JSON.stringify(abbreviatePath(named, variables));
   return {
-    flag: flag && `${flag} ${toArgument(path, variables)}`,
+    flag: flag && `${flag} ${toArgument(named, variables)}`,
     policyLine: op === 'connect' ? `unix: { allow: [${entry}] }` : `fs: { ${op}: [${entry}] }`,
     refusedBy,
   };
+}
+
+/** The nearest directory that is there; the path itself where that is the home directory or holds it. */
+function findDirectory(
+  path: string,
+  { home }: Variables,
+  isThere: (path: string) => boolean,
+): string {
+  let at = path;
+  while (at !== '' && !isThere(at)) at = at.slice(0, at.lastIndexOf('/'));
+  return at === '' || stripPrefix(home, at) !== undefined ? path : at;
 }
 
 function suggestDestination(path: string): AllowSuggestion {

@@ -54,8 +54,8 @@ describe('policy explain PATH', () => {
       outcome: 'deny',
       rule: null,
       allowWith: {
-        flag: '--allow-write ./file.txt',
-        policyLine: 'fs: { write: ["${CWD}/file.txt"] }',
+        flag: '--allow-write .',
+        policyLine: 'fs: { write: ["${CWD}"] }',
       },
     });
     expect(layersOf(write)).toEqual(['landlock', 'mount']);

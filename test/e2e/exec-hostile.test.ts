@@ -57,10 +57,8 @@ describeForEachPerson('assay exec, of hostile code', (person) => {
   });
 
   it('keeps the result when there is more to record than fits, and says so', async () => {
-    const { outcome, stdout, files, evidence } = await execJson(
-      FLOOD,
-      ...['--memory', '128M', '--timeout', '4s'],
-    );
+    const limits = ['--memory', '128M', '--timeout', '4s'];
+    const { outcome, stdout, files, evidence } = await execJson(FLOOD, ...limits);
     expect(['timeout', 'limit']).toContain(outcome);
     expect(stdout).toBe('deed\n');
     expect(files).toContainEqual(expect.objectContaining({ path: 'evil', change: 'added' }));

@@ -143,7 +143,7 @@ describeForEachPerson('modes', (person) => {
     });
     const lines = stderr.trimEnd().split('\n');
     expect(lines.filter((line) => line.startsWith('assay: '))).toHaveLength(1);
-    expect(lines.at(-1)).toMatch(/--allow-(read ~\/notes|write \.\/new)/);
+    expect(lines.at(-1)).toMatch(/--allow-(read ~\/notes|write \. )/);
   });
 
   it.each([
@@ -182,6 +182,22 @@ socket.socket(type=socket.SOCK_DGRAM).connect_ex(('192.0.2.53', 53))`;
       stdout: 'notes\n',
     });
   });
+
+  it.each(['echo x > NEW', 'mkdir -p NEW/a/b', 'ln -s x NEW'])(
+    'the flag that is hinted for a new name allows it: %s',
+    async (script) => {
+      const place = makePlace();
+      const data = place.makeDir('data');
+      const command = ['/bin/sh', '-c', script.replace('NEW', `${data}/new`)];
+      const flags = ['--quiet', '--preset', 'coding-agent', '--allow-read', data];
+      const refused = await runAssay({ place, flags: flags.slice(1), command });
+      const flag = /allow it with --allow-write (\S+)/.exec(refused.stderr)?.[1] ?? '';
+      expect(place.at('data')).toBe(data);
+      expect(flag.replace('~', place.at('home'))).toBe(data);
+      const allowed = await runAssay({ place, flags: [...flags, '--allow-write', data], command });
+      expect(allowed).toMatchObject({ code: 0, stderr: '' });
+    },
+  );
 
   it('--dry-run of what the policy allows ends as the program does', async () => {
     const outcome = await runAssay({

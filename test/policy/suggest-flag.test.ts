@@ -79,4 +79,19 @@ describe('suggestAllow()', () => {
     expect(decide(policy, { op: 'write', path }).outcome).toBe('deny');
     expect(decide(better, { op: 'write', path }).outcome).toBe('allow');
   });
+
+  it.each([
+    ['write', '/srv/data/new/file', '--allow-write /srv/data'],
+    ['write', '/srv/data', '--allow-write /srv/data'],
+    ['write', '/home/ada/work/new', '--allow-write .'],
+    // Not all of the home directory for one name in it.
+    ['write', '/home/ada/new', '--allow-write ~/new'],
+    ['write', '/new/file', '--allow-write /new/file'],
+    ['write', '/home/ada/work/.vscode/tasks.json', '--allow-write ./.vscode/tasks.json'],
+    ['read', '/srv/data/new', '--allow-read /srv/data/new'],
+  ] as const)('%s %s, of which only the directory may be there: %s', (op, path, flag) => {
+    const there = ['/', '/srv', '/srv/data', '/home', '/home/ada', '/home/ada/work'];
+    const isThere = (at: string): boolean => there.includes(at);
+    expect(suggestAllow(op, path, { policy, variables, isThere }).flag).toBe(flag);
+  });
 });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { FileTree } from '../../plan/file-tree.ts';
 import { isAtOrBelow } from '../../plan/file-tree.ts';
@@ -101,7 +102,7 @@ function explainOp(op: RefusedOp, path: string, input: ExplainInput): OpExplanat
     allowWith:
       outcome === 'allow'
         ? null
-        : describeSuggestion(suggestAllow(op, path, { policy, variables })),
+        : describeSuggestion(suggestAllow(op, path, { policy, variables, isThere: existsSync })),
   };
 }
 
