@@ -126,7 +126,8 @@ export function toWorkspacePath(path: string): string {
 
 export function decodeFile({ path, content, encoding = 'utf8' }: InputFile): Uint8Array {
   if (encoding === 'utf8') return Buffer.from(content, 'utf8');
-  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(content))
+  const digits = content.trimEnd().replace(/={1,2}$/, '');
+  if (!/^[A-Za-z0-9+/\s]*$/.test(digits))
     throw new SandboxError('input_invalid', `The content of ${path} is not base64`);
   return Buffer.from(content, 'base64');
 }

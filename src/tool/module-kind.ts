@@ -2,7 +2,8 @@ import { builtinModules } from 'node:module';
 
 /** Only code with one of these words can be anything but a plain script. */
 const MODULE_WORDS = /\b(?:import|export|await)\b/;
-const SPECIFIERS = /\b(?:from|import|require)\s*\(?\s*(['"])([^'"\n]+)\1/g;
+/** Blanks can be matched in one way only: there may be a million of them. */
+const SPECIFIERS = /\b(?:from|import|require)\s*(?:\(\s*)?(['"])([^'"\n]+)\1/g;
 const REQUIRES = /(?<![.\w$])require\s*\(/;
 
 export interface ModuleKind {

@@ -12,17 +12,30 @@ export function parseModule(code: string): boolean {
       // The program itself counts as one, too.
       ({ isFunctionScope, endTokenIndex }) => isFunctionScope && endTokenIndex < tokens.length,
     );
-    const isTopLevel = (at: number): boolean =>
-      !functions.some(({ startTokenIndex: start, endTokenIndex: end }) => at >= start && at < end);
+    const depths = countDepths(functions, tokens.length);
     return texts.some((text, at) => {
       const next = texts[at + 1];
       // Names of members may be any word.
       if (texts[at - 1] === '.' || next === ':') return false;
       if (text === 'export') return true;
       if (text === 'import') return next !== '(';
-      return text === 'await' && tokens[at]?.contextualKeyword !== 0 && isTopLevel(at);
+      return text === 'await' && tokens[at]?.contextualKeyword !== 0 && depths[at] === 0;
     });
   } catch {
-    return /^\s*(?:import\s*[\w{*'"]|export\s)/m.test(code);
+    return /^[^\S\n\r\u2028\u2029]*(?:import\s*[\w{*'"]|export\s)/m.test(code);
   }
+}
+
+/** Of each token, how many of the scopes it lies in. */
+function countDepths(
+  scopes: readonly { readonly startTokenIndex: number; readonly endTokenIndex: number }[],
+  length: number,
+): Int32Array {
+  const depths = new Int32Array(length + 1);
+  for (const { startTokenIndex, endTokenIndex } of scopes) {
+    depths[startTokenIndex] = (depths[startTokenIndex] ?? 0) + 1;
+    depths[endTokenIndex] = (depths[endTokenIndex] ?? 0) - 1;
+  }
+  let depth = 0;
+  return depths.map((step) => (depth += step));
 }
