@@ -14,8 +14,13 @@ export interface CodeOutput {
   /** The same bytes, where they are not UTF-8. */
   readonly stdout_base64?: string;
   readonly stderr_base64?: string;
-  /** Bytes that are left out above. */
-  readonly truncated: { readonly stdout: number; readonly stderr: number };
+  /** Bytes of the program's that are left out of each; of base64 only where some are. */
+  readonly truncated: {
+    readonly stdout: number;
+    readonly stderr: number;
+    readonly stdout_base64?: number;
+    readonly stderr_base64?: number;
+  };
   readonly duration_ms: number;
   readonly usage: {
     readonly cpu_ms?: number;
@@ -26,6 +31,8 @@ export interface CodeOutput {
   readonly reached: readonly string[];
   readonly denials: readonly OutputDenial[];
   readonly files: readonly OutputChange[];
+  /** Why it is not known what has changed; `files` is empty then. */
+  readonly files_error?: string;
   readonly outputs?: readonly OutputFile[];
   readonly session?: string;
   readonly evidence: OutputEvidence;
@@ -64,15 +71,17 @@ export interface OutputEvidence {
 export interface OutputParts {
   readonly result: ExecResult;
   readonly changes: readonly FileChange[];
+  readonly filesError?: string | undefined;
   readonly outputs?: readonly OutputFile[] | undefined;
   readonly session?: string | undefined;
   readonly codeSha256?: string | undefined;
 }
 
 export function makeOutput(parts: OutputParts, maxOutputChars: number): CodeOutput {
-  const { result, changes, outputs, session, codeSha256 } = parts;
-  const stdout = toText(result.stdout, maxOutputChars);
-  const stderr = toText(result.stderr, maxOutputChars);
+  const { result, changes, filesError, outputs, session, codeSha256 } = parts;
+  const { truncated } = result;
+  const stdout = clip(result.stdout, truncated.stdout, maxOutputChars);
+  const stderr = clip(result.stderr, truncated.stderr, maxOutputChars);
   const { cpuMs, maxMemoryBytes, diskBytes } = result.usage;
   return withoutUndefined({
     ...describeOutcome(result.outcome),
@@ -81,10 +90,12 @@ export function makeOutput(parts: OutputParts, maxOutputChars: number): CodeOutp
     stderr: stderr.text,
     stdout_base64: stdout.base64,
     stderr_base64: stderr.base64,
-    truncated: {
-      stdout: result.truncated.stdout + stdout.droppedBytes,
-      stderr: result.truncated.stderr + stderr.droppedBytes,
-    },
+    truncated: withoutUndefined({
+      stdout: stdout.droppedBytes,
+      stderr: stderr.droppedBytes,
+      stdout_base64: stdout.base64DroppedBytes,
+      stderr_base64: stderr.base64DroppedBytes,
+    }),
     duration_ms: Math.round(result.durationMs),
     usage: withoutUndefined({
       cpu_ms: cpuMs === undefined ? undefined : Math.round(cpuMs),
@@ -96,6 +107,7 @@ export function makeOutput(parts: OutputParts, maxOutputChars: number): CodeOutp
     files: changes.map(({ path, change, sha256, sizeBytes }) =>
       withoutUndefined({ path, change, sha256, size_bytes: sizeBytes }),
     ),
+    files_error: filesError,
     outputs,
     session,
     evidence: withoutUndefined({
@@ -154,31 +166,70 @@ function addRemedy(action: string, target: string, hint: string | undefined): st
   return hint === undefined ? remedy : `${hint}; ${remedy}`;
 }
 
-interface ClippedText {
+interface ClippedOutput {
   readonly text: string;
-  readonly base64: string | undefined;
+  /** Of the program's bytes. */
   readonly droppedBytes: number;
+  readonly base64?: string;
+  readonly base64DroppedBytes?: number | undefined;
 }
 
-/** Start and end, since what went wrong stands at the end as often as at the start. */
-function toText(bytes: Uint8Array, maxChars: number): ClippedText {
+/** `lostBytes` have been dropped before. */
+function clip(bytes: Uint8Array, lostBytes: number, maxChars: number): ClippedOutput {
   const decoded = decodeUtf8(bytes);
-  const text = decoded ?? Buffer.from(bytes).toString('utf8');
-  const base64 = decoded === undefined ? encodeBase64(bytes, maxChars) : undefined;
-  if (text.length <= maxChars) return { text, base64, droppedBytes: 0 };
-  const head = text.slice(0, Math.ceil(maxChars / 2));
-  const tail = text.slice(text.length - Math.floor(maxChars / 2));
-  const dropped = text.slice(head.length, text.length - tail.length);
+  if (decoded !== undefined) {
+    const { text, droppedBytes } = clipText(decoded, maxChars);
+    return { text, droppedBytes: lostBytes + droppedBytes };
+  }
+  const { text, droppedBytes } = clipBytes(bytes, maxChars);
+  const encoded = bytes.subarray(0, Math.floor(maxChars / 4) * 3);
+  const base64DroppedBytes = lostBytes + bytes.length - encoded.length;
   return {
-    text: `${head}\n[... ${dropped.length} characters left out ...]\n${tail}`,
-    base64,
-    droppedBytes: Buffer.byteLength(dropped),
+    text,
+    droppedBytes: lostBytes + droppedBytes,
+    base64: Buffer.from(encoded).toString('base64'),
+    base64DroppedBytes: base64DroppedBytes > 0 ? base64DroppedBytes : undefined,
   };
 }
 
-function encodeBase64(bytes: Uint8Array, maxChars: number): string {
-  const maxBytes = Math.floor(maxChars / 4) * 3;
-  return Buffer.from(bytes.subarray(0, maxBytes)).toString('base64');
+/** Start and end, since what went wrong stands at the end as often as at the start. */
+function clipText(text: string, maxChars: number): ClippedOutput {
+  if (text.length <= maxChars) return { text, droppedBytes: 0 };
+  let end = Math.ceil(maxChars / 2);
+  let start = text.length - Math.floor(maxChars / 2);
+  if (isInsidePair(text, end)) end -= 1;
+  if (isInsidePair(text, start)) start += 1;
+  const droppedBytes = Buffer.byteLength(text.slice(end, start));
+  return { text: join(text.slice(0, end), droppedBytes, text.slice(start)), droppedBytes };
+}
+
+/** Of what is not UTF-8: no byte becomes more than one character. */
+function clipBytes(bytes: Uint8Array, maxChars: number): ClippedOutput {
+  const { buffer, byteOffset, length } = bytes;
+  const all = Buffer.from(buffer, byteOffset, length);
+  const text = all.toString('utf8');
+  if (text.length <= maxChars) return { text, droppedBytes: 0 };
+  let end = Math.ceil(maxChars / 2);
+  let start = length - Math.floor(maxChars / 2);
+  for (let step = 0; step < 3 && end > 0 && isContinuation(all[end]); step += 1) end -= 1;
+  for (let step = 0; step < 3 && start < length && isContinuation(all[start]); step += 1)
+    start += 1;
+  const droppedBytes = start - end;
+  const [head, tail] = [all.toString('utf8', 0, end), all.toString('utf8', start)];
+  return { text: join(head, droppedBytes, tail), droppedBytes };
+}
+
+function join(head: string, droppedBytes: number, tail: string): string {
+  return `${head}\n[... ${droppedBytes} bytes left out ...]\n${tail}`;
+}
+
+/** Of a character that takes two. */
+function isInsidePair(text: string, at: number): boolean {
+  return (text.codePointAt(at - 1) ?? 0) > 0xffff;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return ((byte ?? 0) & 0xc0) === 0x80;
 }
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };

@@ -13,6 +13,7 @@ import { prepareCode, type PreparedCode } from './prepare-code.ts';
 import { runCode } from './run-code.ts';
 import type { ObjectSchema } from './schema.ts';
 import { type Session, Sessions } from './sessions.ts';
+import { WorkspaceCode } from './workspace-code.ts';
 
 export const DEFAULT_OUTPUT_CHARS = 30_000;
 
@@ -37,6 +38,8 @@ export interface CodeToolOptions {
   /** Instead of its own, to be shared with other tools, which close them. */
   readonly sessions?: Sessions | undefined;
   readonly pool?: SandboxPool | undefined;
+  /** The same where other tools have the same workspace. */
+  readonly workspaceCode?: WorkspaceCode | undefined;
 }
 
 export interface CodeToolContext {
@@ -78,6 +81,7 @@ class SandboxedCodeTool {
   readonly #options: CodeToolOptions;
   readonly #sessions: Sessions;
   readonly #ownsSessions: boolean;
+  readonly #workspaceCode: WorkspaceCode;
   readonly #running = new Set<AbortController>();
   readonly #pool: SandboxPool | undefined;
   readonly #ending = new Set<Promise<void>>();
@@ -89,6 +93,7 @@ class SandboxedCodeTool {
     this.#options = options;
     this.#sessions = options.sessions ?? new Sessions();
     this.#ownsSessions = options.sessions === undefined;
+    this.#workspaceCode = options.workspaceCode ?? new WorkspaceCode(options.spec?.workspace);
     this.inputSchema = makeInputSchema({
       languages: options.languages,
       hasSessions: options.session === 'on-request',
@@ -174,9 +179,8 @@ class SandboxedCodeTool {
     );
   }
 
-  async #openSession(call: Call): Promise<Session> {
-    this.#sessions.requireRoom();
-    return this.#sessions.keep(await this.#take(call));
+  #openSession(call: Call): Promise<Session> {
+    return this.#sessions.open(() => this.#take(call));
   }
 
   #take({ context: { signal } }: Call): Promise<Sandbox> {
@@ -199,7 +203,15 @@ class SandboxedCodeTool {
     session: string | undefined,
   ): Promise<CodeOutput> {
     const { maxOutputChars = DEFAULT_OUTPUT_CHARS, bundle } = this.#options;
-    const run = await runCode({ sandbox, state, input, code, bundle: bundle?.(), ...context });
+    const run = await runCode({
+      sandbox,
+      state,
+      input,
+      code,
+      bundle: bundle?.(),
+      workspaceCode: this.#workspaceCode,
+      ...context,
+    });
     return makeOutput({ ...run, session }, maxOutputChars);
   }
 

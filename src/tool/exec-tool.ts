@@ -5,7 +5,7 @@ import { DEFAULT_OUTPUT_CHARS } from './code-tool.ts';
 import { FileState } from './file-state.ts';
 import { renderForModel } from './model-text.ts';
 import { OUTPUT_SCHEMA } from './output-schema.ts';
-import { requireBundle } from './run-code.ts';
+import { findChanges, requireBundle } from './run-code.ts';
 import type { ObjectSchema } from './schema.ts';
 import type { Session } from './sessions.ts';
 import type { SandboxTool, ToolAnswer, ToolCall, ToolsetOptions } from './toolset.ts';
@@ -55,8 +55,8 @@ export function makeExecTool(options: ToolsetOptions): SandboxTool {
       bundle,
     });
     requireBundle(result, bundle, sandbox);
-    const changes = await state.collect(sandbox);
-    const output = makeOutput({ result, changes, session }, maxOutputChars);
+    const found = await findChanges(sandbox, state, options.workspaceCode);
+    const output = makeOutput({ result, ...found, session }, maxOutputChars);
     return { text: renderForModel(output), structured: { ...output } };
   };
   return {
@@ -88,9 +88,8 @@ export function makeExecTool(options: ToolsetOptions): SandboxTool {
   };
 }
 
-export async function openSession(options: ToolsetOptions, call: ToolCall): Promise<Session> {
-  options.sessions.requireRoom();
-  return options.sessions.keep(await takeSandbox(options, call));
+export function openSession(options: ToolsetOptions, call: ToolCall): Promise<Session> {
+  return options.sessions.open(() => takeSandbox(options, call));
 }
 
 function takeSandbox(

@@ -1,5 +1,5 @@
 import type { FileChange, Sandbox } from '../backends/sandbox.ts';
-import { isOwnPath } from './place-code.ts';
+import { WorkspaceCode } from './workspace-code.ts';
 
 /** What is known of the files of a sandbox between two calls, so that each call is told of its own changes only. */
 export class FileState {
@@ -13,8 +13,12 @@ export class FileState {
   }
 
   /** What the program inside has changed since. */
-  async collect(sandbox: Sandbox): Promise<FileChange[]> {
-    const now = (await sandbox.changes()).filter(({ path }) => !isOwnPath(path));
+  async collect(sandbox: Sandbox, workspaceCode = new WorkspaceCode()): Promise<FileChange[]> {
+    const held = workspaceCode.listHeld();
+    const found = await sandbox.changes();
+    // Other calls may have come while it was looked at.
+    held.push(...workspaceCode.listHeld());
+    const now = found.filter((file) => !workspaceCode.isOwnChange(file, held));
     const changes = [
       ...now.flatMap((file) => this.#compare(file)),
       ...this.#findReverted(new Set(now.map(({ path }) => path))),

@@ -59,8 +59,9 @@ function makeReadTool({ sessions }: ToolsetOptions): SandboxTool {
             hint: kind === 'directory' ? 'sandbox_list_files lists a directory' : undefined,
           });
         const all = await sandbox.fs.readFile(path, { maxBytes: maxBytes + 4 });
-        const file = encodeFile(cutText(all, maxBytes));
-        const dropped = Math.max(0, sizeBytes - maxBytes);
+        const shown = cutText(all, maxBytes);
+        const file = encodeFile(shown);
+        const dropped = Math.max(0, sizeBytes - shown.length);
         const note = dropped > 0 ? `\n[${dropped} bytes left out]` : '';
         return {
           text: `${file.content}${note}`,

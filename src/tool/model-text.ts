@@ -47,6 +47,8 @@ function listRemarks(output: CodeOutput): string[] {
     const more = files.length > MAX_FILES ? ` and ${files.length - MAX_FILES} more` : '';
     remarks.push(`files: ${names.map(toPrintable).join(', ')}${more}`);
   }
+  if (output.files_error !== undefined)
+    remarks.push(`files: not known (${toPrintable(output.files_error)})`);
   if (session !== undefined) remarks.push(`session: ${session}`);
   return remarks;
 }

@@ -69,9 +69,9 @@ export const OUTPUT_SCHEMA: ObjectSchema = {
     stderr_base64: { type: 'string', description: 'The same bytes, where they are not UTF-8' },
     truncated: {
       type: 'object',
-      description: 'Bytes that were left out',
+      description: 'Bytes that were left out of each',
       required: ['stdout', 'stderr'],
-      properties: { stdout: COUNT, stderr: COUNT },
+      properties: { stdout: COUNT, stderr: COUNT, stdout_base64: COUNT, stderr_base64: COUNT },
     },
     duration_ms: COUNT,
     usage: {
@@ -81,6 +81,7 @@ export const OUTPUT_SCHEMA: ObjectSchema = {
     reached: { type: 'array', items: TEXT, description: 'Limits that were reached' },
     denials: { type: 'array', items: DENIAL, description: 'What was refused, and why' },
     files: { type: 'array', items: CHANGE, description: 'What the program changed' },
+    files_error: { type: 'string', description: 'Why it is not known what was changed' },
     outputs: { type: 'array', items: OUTPUT_FILE_SCHEMA },
     session: { type: 'string', description: 'Of the sandbox, if it was kept' },
     evidence: {

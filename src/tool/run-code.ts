@@ -7,13 +7,19 @@ import type { OutputFile } from './code-output.ts';
 import type { FileState } from './file-state.ts';
 import { placeCode } from './place-code.ts';
 import type { PreparedCode } from './prepare-code.ts';
+import { WorkspaceCode } from './workspace-code.ts';
 
 /** Of each file that comes back with a result. */
 const MAX_OUTPUT_FILE_BYTES = 4 * 1024 * 1024;
 
-export interface CodeRun {
-  readonly result: ExecResult;
+export interface FoundChanges {
   readonly changes: readonly FileChange[];
+  /** Why it is not known what has changed. */
+  readonly filesError?: string | undefined;
+}
+
+export interface CodeRun extends FoundChanges {
+  readonly result: ExecResult;
   readonly outputs: readonly OutputFile[] | undefined;
   readonly codeSha256: string;
 }
@@ -28,14 +34,17 @@ export interface RunCodeOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onEvent?: ((event: ExecEvent) => void) | undefined;
   readonly bundle?: string | undefined;
+  /** Shared by all calls whose sandboxes have the same directory of the host as their workspace. */
+  readonly workspaceCode?: WorkspaceCode | undefined;
 }
 
 /** Runs code in a sandbox that is there already. */
 export async function runCode(options: RunCodeOptions): Promise<CodeRun> {
   const { sandbox, state, input, code, signal, onEvent, bundle } = options;
+  const { workspaceCode = new WorkspaceCode() } = options;
   const codeSha256 = sha256Hex(input.code);
   for (const file of input.files ?? []) await writeInput(sandbox, state, file);
-  const placed = await placeCode(sandbox, code);
+  const placed = await placeCode(sandbox, code, workspaceCode);
   let result: ExecResult;
   try {
     result = await sandbox.exec([...code.argv, placed.path], {
@@ -51,7 +60,22 @@ export async function runCode(options: RunCodeOptions): Promise<CodeRun> {
     await placed.remove();
   }
   requireBundle(result, bundle, sandbox);
-  return { result, codeSha256, ...(await collectFiles(options)) };
+  const found = await findChanges(sandbox, state, workspaceCode);
+  return { result, codeSha256, ...found, outputs: await readOutputs(sandbox, input.outputs) };
+}
+
+/** The run is over, and its result must not be lost where its files are: they may be gone with the sandbox. */
+export async function findChanges(
+  sandbox: Sandbox,
+  state: FileState,
+  workspaceCode?: WorkspaceCode,
+): Promise<FoundChanges> {
+  try {
+    return { changes: await state.collect(sandbox, workspaceCode) };
+  } catch (error) {
+    if (!SandboxError.is(error)) throw error;
+    return { changes: [], filesError: error.message };
+  }
 }
 
 /** Evidence that was asked for and is not there would be taken for a run of which there is nothing to say. */
@@ -83,22 +107,11 @@ export async function writeInput(
   return path;
 }
 
-async function collectFiles({
-  sandbox,
-  state,
-  input,
-}: RunCodeOptions): Promise<Pick<CodeRun, 'changes' | 'outputs'>> {
-  try {
-    const changes = await state.collect(sandbox);
-    const outputs = input.outputs
-      ? await Promise.all(input.outputs.map((path) => readOutput(sandbox, path)))
-      : undefined;
-    return { changes, outputs };
-  } catch (error) {
-    // Ended from outside, with its files.
-    if (SandboxError.is(error) && error.code === 'gone') return { changes: [], outputs: undefined };
-    throw error;
-  }
+async function readOutputs(
+  sandbox: Sandbox,
+  names: readonly string[] | undefined,
+): Promise<OutputFile[] | undefined> {
+  return names && (await Promise.all(names.map((name) => readOutput(sandbox, name))));
 }
 
 async function readOutput(sandbox: Sandbox, name: string): Promise<OutputFile> {
@@ -114,8 +127,7 @@ async function readOutput(sandbox: Sandbox, name: string): Promise<OutputFile> {
     const bytes = await sandbox.fs.readFile(path, { maxBytes: MAX_OUTPUT_FILE_BYTES });
     return { path: name, ...encodeFile(bytes) };
   } catch (error) {
-    if (SandboxError.is(error) && error.code !== 'gone')
-      return { path: name, error: error.message };
+    if (SandboxError.is(error)) return { path: name, error: error.message };
     throw error;
   }
 }

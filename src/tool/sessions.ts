@@ -31,6 +31,8 @@ export class Sessions implements AsyncDisposable {
   readonly #entries = new Map<string, Entry>();
   readonly #maxSessions: number;
   readonly #idleMs: number;
+  /** Places that are taken for sandboxes that are still being made. */
+  #opening = 0;
   #isClosed = false;
 
   constructor({ maxSessions = 16, idleMs = 15 * 60_000 }: SessionOptions = {}) {
@@ -42,10 +44,23 @@ export class Sessions implements AsyncDisposable {
     return this.#entries.size;
   }
 
-  /** Before a sandbox is made for it. */
-  requireRoom(): void {
-    if (this.#isClosed) throw new SandboxError('gone', 'No more sessions: the server is closing');
-    if (this.#entries.size < this.#maxSessions) return;
+  /** Keeps the sandbox that `make` makes. Its place is taken before, and given back if there is none. */
+  async open(make: () => Promise<Sandbox>): Promise<Session> {
+    this.#requireRoom();
+    this.#opening += 1;
+    try {
+      const sandbox = await make();
+      if (!this.#isClosed) return this.#keep(sandbox);
+      await sandbox[Symbol.asyncDispose]();
+      throw refuseClosed();
+    } finally {
+      this.#opening -= 1;
+    }
+  }
+
+  #requireRoom(): void {
+    if (this.#isClosed) throw refuseClosed();
+    if (this.#entries.size + this.#opening < this.#maxSessions) return;
     throw new SandboxError(
       'limit_invalid',
       `Cannot keep another session: there are ${this.#maxSessions} already`,
@@ -53,7 +68,8 @@ export class Sessions implements AsyncDisposable {
     );
   }
 
-  keep(sandbox: Sandbox, state = new FileState()): Session {
+  #keep(sandbox: Sandbox): Session {
+    const state = new FileState();
     const id = `s-${randomBytes(ID_BYTES).toString('hex')}`;
     const entry = { id, sandbox, state, tail: Promise.resolve(), users: 0, idle: undefined };
     this.#entries.set(id, entry);
@@ -105,4 +121,8 @@ export class Sessions implements AsyncDisposable {
     entry.idle = setTimeout(() => void this.destroy(entry.id), this.#idleMs);
     entry.idle.unref();
   }
+}
+
+function refuseClosed(): SandboxError {
+  return new SandboxError('gone', 'No more sessions: the server is closing');
 }

@@ -33,7 +33,10 @@ export interface SandboxTool {
   run(input: unknown, call: ToolCall): Promise<ToolAnswer>;
 }
 
-export interface ToolsetOptions extends Pick<CodeToolOptions, 'maxOutputChars' | 'bundle'> {
+export interface ToolsetOptions extends Pick<
+  CodeToolOptions,
+  'maxOutputChars' | 'bundle' | 'workspaceCode'
+> {
   readonly backend: SandboxBackend;
   readonly spec: SandboxSpec;
   readonly sessions: Sessions;

@@ -345,4 +345,38 @@ describe('assay exec', () => {
         expect(outcome.stderr).toContain(message);
       })(),
   );
+
+  it(
+    'refuses code and files that would be waited for, and names them',
+    withPlace(self, async (place) => {
+      const pipe = place.at('work/pipe.py');
+      spawnSync('mkfifo', ['-m', '666', pipe]);
+      for (const args of [[pipe], ['--lang', 'bash', '--file', pipe]]) {
+        const outcome = await exec(place, args, { code: '' });
+        expect(outcome).toMatchObject({ code: 2, stdout: '' });
+        expect(outcome.stderr).toContain(`"${pipe}": it is not a regular file`);
+      }
+    }),
+  );
+
+  it(
+    'runs for each of several tasks in one workspace its own code',
+    withPlace(self, async (place) => {
+      place.write('work/shared/x.mjs', 'export const n = 1;');
+      const numbers = [0, 1, 2, 3, 4, 5, 6, 7, 0];
+      const tasks = numbers.map((number) => {
+        const code = `import { n } from './x.mjs'; console.log(n + ${number});`;
+        return JSON.stringify({ language: 'javascript', code });
+      });
+      const flags = ['-q', '--workspace', `${place.at('work/shared')}:rw`, '--parallel', '4'];
+      const { stdout } = await exec(place, [...flags, '--batch', '-'], { code: tasks.join('\n') });
+      const results = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Result);
+      expect(results.map((one) => Number(one.stdout) - 1)).toEqual(numbers);
+      expect(results[0]?.evidence.run_id).toBe(results[8]?.evidence.run_id);
+      expect(fs.readdirSync(place.at('work/shared'))).toEqual(['x.mjs']);
+    }),
+  );
 });

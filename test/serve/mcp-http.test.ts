@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { connect as connectSocket } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SandboxService } from '../../src/serve/mcp/sandbox-service.ts';
@@ -19,10 +20,10 @@ afterEach(async () => {
   opened = [];
 });
 
-async function serve(): Promise<Served> {
+async function serve(onError: (error: Error) => void = () => undefined): Promise<Served> {
   const backend = new FakeBackend();
   const service = new SandboxService({ backend, spec: {}, version: '0' });
-  const server = new McpHttpServer({ service, port: 0, onError: () => undefined });
+  const server = new McpHttpServer({ service, port: 0, onError });
   const url = await server.listen();
   const served = {
     backend,
@@ -260,6 +261,31 @@ describe('McpHttpServer', () => {
     expect(first.server.token.length).toBeGreaterThanOrEqual(43);
     const Authorization = `Bearer ${first.server.token}`;
     expect(await post(first.url.replace('/mcp', '/'), { Authorization })).toBe(404);
+  });
+
+  /** What a client could not be made to send. */
+  function sendRaw(url: string, line: string): Promise<string> {
+    const { hostname, port } = new URL(url);
+    return new Promise((resolve, reject) => {
+      const socket = connectSocket(Number(port), hostname);
+      let answer = '';
+      socket.setEncoding('latin1').on('data', (data: string) => (answer += data));
+      socket.on('end', () => resolve(answer.split('\r\n', 1).join()));
+      socket.on('error', reject);
+      socket.write(`${line} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
+    });
+  }
+
+  it.each([
+    ['GET //', 400],
+    ['GET http://[/mcp', 400],
+    ['GET http://a:b@127.0.0.1/mcp', 400],
+    ['TRACE /mcp', 405],
+  ])('answers %s, and has nothing to say about it', async (line, status) => {
+    const errors: Error[] = [];
+    const { url } = await serve((error) => void errors.push(error));
+    expect(await sendRaw(url, line)).toContain(` ${status} `);
+    expect(errors).toEqual([]);
   });
 
   it('listens on the loopback only', async () => {

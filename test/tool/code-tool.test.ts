@@ -181,8 +181,81 @@ describe('createCodeTool()', () => {
         truncated: { stdout: 5, stderr: 0 },
       });
     const output = await createCodeTool({ backend, spec: {}, maxOutputChars: 100 }).execute(PYTHON);
-    expect(output.stdout).toMatch(/^startx+\n\[\.\.\. 908 characters left out \.\.\.\]\nx+end$/);
+    expect(output.stdout).toMatch(/^startx+\n\[\.\.\. 908 bytes left out \.\.\.\]\nx+end$/);
     expect(output.truncated).toEqual({ stdout: 913, stderr: 0 });
+  });
+
+  it.each([
+    ['bytes that are no text', Buffer.alloc(100_000, 0xff)],
+    ['characters of two units', Buffer.from('a' + '😀'.repeat(5000))],
+    ['characters and other bytes', Buffer.from([...Buffer.from('é😀'.repeat(5000)), 0xff])],
+  ])('counts the bytes of %s that are left out, and cuts no character', async (_, stdout) => {
+    const backend = new FakeBackend();
+    backend.program = () => Promise.resolve({ stdout });
+    const output = await createCodeTool({ backend, spec: {}, maxOutputChars: 101 }).execute(PYTHON);
+    const [head = '', tail = ''] = output.stdout.split(/\n\[\.\.\. \d+ bytes left out \.\.\.\]\n/);
+    expect(output.stdout.isWellFormed()).toBe(true);
+    expect(head.length + tail.length).toBeLessThanOrEqual(101);
+    // Each stands for one byte here, and takes three.
+    const replaced = `${head}${tail}`.split('\ufffd').length - 1;
+    const shownBytes = Buffer.byteLength(`${head}${tail}`) - 2 * replaced;
+    expect(output.truncated.stdout).toBe(stdout.length - shownBytes);
+    const { stdout_base64: base64 } = output;
+    if (base64 !== undefined)
+      expect(output.truncated.stdout_base64).toBe(
+        stdout.length - Buffer.from(base64, 'base64').length,
+      );
+  });
+
+  it('hides no file of the program, whatever its name', async () => {
+    const backend = new FakeBackend();
+    const names = [
+      '.assay-code',
+      '.assay-main.mjs',
+      '.assay-x',
+      `.assay-main-${'0'.repeat(16)}.mjs`,
+    ];
+    backend.program = ({ files }) => {
+      for (const name of names) files.set(name, text('hidden'));
+      return Promise.resolve({});
+    };
+    const workspace = { host: '/srv', mode: 'rw' } as const;
+    for (const spec of [{}, { workspace }]) {
+      const output = await createCodeTool({ backend, spec }).execute(PYTHON);
+      expect(output.files.map(({ path }) => path).toSorted()).toEqual(names.toSorted());
+    }
+  });
+
+  it('keeps the result of a run whose code cannot be taken away', async () => {
+    const backend = new FakeBackend();
+    backend.program = (_, sandbox) => {
+      sandbox.fs.rm = () => Promise.reject(new SandboxError('path_invalid', 'It is not empty'));
+      return Promise.resolve({ stdout: text('done') });
+    };
+    const code = "import './helper.js'";
+    const output = await createCodeTool({ backend }).execute({ language: 'javascript', code });
+    expect(output).toMatchObject({ outcome: 'exited', stdout: 'done' });
+    expect(output.files.map(({ path }) => path)).toEqual(['.assay-main.mjs']);
+  });
+
+  it('says that files are not known when they are gone with the sandbox', async () => {
+    const backend = new FakeBackend();
+    const gone = new SandboxError('gone', 'The sandbox is gone');
+    backend.program = (_, sandbox) => {
+      sandbox.changes = () => Promise.reject(gone);
+      sandbox.fs.stat = () => Promise.reject(gone);
+      return Promise.resolve({ stdout: text('done') });
+    };
+    const tool = createCodeTool({ backend });
+    const output = await tool.execute({ ...PYTHON, outputs: ['a'] });
+    expect(output).toMatchObject({
+      stdout: 'done',
+      files: [],
+      files_error: 'The sandbox is gone',
+      outputs: [{ path: 'a', error: 'The sandbox is gone' }],
+    });
+    expect(findInputProblem(output, tool.outputSchema)).toBeUndefined();
+    expect(renderForModel(output)).toContain('files: not known (The sandbox is gone)');
   });
 
   it('keeps files when asked, under a name that cannot be guessed', async () => {

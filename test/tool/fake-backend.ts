@@ -14,6 +14,8 @@ export class FakeBackend implements SandboxBackend {
   failures: Error[] = [];
   isAvailable = true;
   hasCodePlace = true;
+  /** Of a workspace that all sandboxes have. */
+  sharedFiles: Map<string, Uint8Array> | undefined;
 
   probe(): Promise<BackendReport> {
     return Promise.resolve({
@@ -55,7 +57,7 @@ export class FakeSandbox implements Sandbox {
   readonly backend = 'local';
   readonly limits = DEFAULT_LIMITS;
   readonly id: string;
-  readonly files = new Map<string, Uint8Array>();
+  readonly files: Map<string, Uint8Array>;
   readonly calls: { argv: readonly string[]; options: ExecOptions }[] = [];
   isDisposed = false;
   isKilled = false;
@@ -63,6 +65,7 @@ export class FakeSandbox implements Sandbox {
 
   constructor(owner: FakeBackend) {
     this.#owner = owner;
+    this.files = owner.sharedFiles ?? new Map<string, Uint8Array>();
     this.id = `fake-${owner.made.length}`;
   }
 
@@ -85,7 +88,7 @@ export class FakeSandbox implements Sandbox {
   code: Uint8Array | undefined;
 
   readonly fs: Sandbox['fs'] = {
-    readFile: (path) => Promise.resolve(this.#find(path)),
+    readFile: (path, { maxBytes } = {}) => Promise.resolve(this.#find(path).slice(0, maxBytes)),
     writeFile: (path, data) => {
       this.files.set(path, Buffer.from(data as Uint8Array));
       return Promise.resolve();

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { isatty } from 'node:tty';
 import type { Language } from '../../backends/backend.ts';
@@ -33,11 +34,12 @@ export function chooseLanguage(flags: FlagValues, file: string): Language {
 /** `-` is standard input. */
 export async function readCode(file: string): Promise<string> {
   if (file === '-' && isatty(STDIN)) process.stderr.write('Code, then Ctrl-D:\n');
+  if (file !== '-') return readCodeFile(file);
   return decodeCode(await readSource(file, MAX_CODE_CHARS, 'the code'), file);
 }
 
 export function readCodeFile(file: string): string {
-  return decodeCode(readInput(file, MAX_CODE_CHARS, 'the code'), file);
+  return decodeCode(readRegular(file, MAX_CODE_CHARS, 'the code'), file);
 }
 
 function decodeCode(bytes: Uint8Array, file: string): string {
@@ -73,10 +75,20 @@ async function readSource(file: string, maxBytes: number, what: string): Promise
   return Buffer.concat(pieces);
 }
 
-export function readInput(file: string, maxBytes: number, what: string): Buffer {
+/** Nothing that would be waited for, such as a pipe that nobody writes to. */
+export function readRegular(file: string, maxBytes: number, what: string): Buffer {
+  return readInput(file, maxBytes, what, readBoundedRegular);
+}
+
+function readBoundedRegular(file: string, maxBytes: number): Buffer {
+  if (!statSync(file).isFile()) throw new Error('it is not a regular file');
+  return readBounded(file, maxBytes);
+}
+
+function readInput(file: string, maxBytes: number, what: string, read = readBounded): Buffer {
   let bytes: Buffer;
   try {
-    bytes = readBounded(file, maxBytes);
+    bytes = read(file, maxBytes);
   } catch (cause) {
     throw new AssayError(
       'E_USAGE',

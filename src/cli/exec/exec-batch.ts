@@ -17,6 +17,7 @@ import { FileState } from '../../tool/file-state.ts';
 import { SandboxPool } from '../../tool/pool.ts';
 import { prepareCode } from '../../tool/prepare-code.ts';
 import { runCode } from '../../tool/run-code.ts';
+import { WorkspaceCode } from '../../tool/workspace-code.ts';
 import type { ParsedCommand } from '../parse.ts';
 import { BatchProgressLine } from './batch-progress.ts';
 import { readCodeFile } from './code-source.ts';
@@ -117,9 +118,11 @@ interface Call {
 
 class TaskRunner {
   readonly #options: RunnerOptions;
+  readonly #workspaceCode: WorkspaceCode;
 
   constructor(options: RunnerOptions) {
     this.#options = options;
+    this.#workspaceCode = new WorkspaceCode(options.spec.workspace);
   }
 
   /** What is wrong with one task is its result; what is wrong with all of them ends the batch. */
@@ -152,7 +155,15 @@ class TaskRunner {
     try {
       const { evidence } = this.#options;
       const bundle = evidence === undefined ? undefined : join(evidence, `${line}.bundle.tar.gz`);
-      const run = await runCode({ sandbox, state: new FileState(), input, code, signal, bundle });
+      const run = await runCode({
+        sandbox,
+        state: new FileState(),
+        input,
+        code,
+        signal,
+        bundle,
+        workspaceCode: this.#workspaceCode,
+      });
       return makeOutput(run, Infinity);
     } finally {
       await sandbox[Symbol.asyncDispose]();

@@ -9,6 +9,7 @@ import { FileState } from '../../tool/file-state.ts';
 import { describeEnd } from '../../tool/model-text.ts';
 import { prepareCode, type PreparedCode } from '../../tool/prepare-code.ts';
 import { runCode } from '../../tool/run-code.ts';
+import { WorkspaceCode } from '../../tool/workspace-code.ts';
 import type { ParsedCommand } from '../parse.ts';
 import { chooseLanguage, readCode, readStdin } from './code-source.ts';
 import { copyOut, readInputFiles } from './host-files.ts';
@@ -34,7 +35,8 @@ export async function execOne({ flags, rest }: ParsedCommand): Promise<number> {
   let sandbox: Sandbox | undefined;
   try {
     sandbox = await backend.create(spec, { signal: stop.signal });
-    const output = await runIn(sandbox, { flags, input, code, stdin, stop });
+    const workspaceCode = new WorkspaceCode(spec.workspace);
+    const output = await runIn(sandbox, { flags, input, code, stdin, stop, workspaceCode });
     return stop.exitCode ?? output.exit_code;
   } catch (error) {
     // Whoever ends it knows why.
@@ -52,11 +54,12 @@ interface Run {
   readonly code: PreparedCode;
   readonly stdin: Uint8Array | undefined;
   readonly stop: StopSignals;
+  readonly workspaceCode: WorkspaceCode;
 }
 
 async function runIn(
   sandbox: Sandbox,
-  { flags, input, code, stdin, stop }: Run,
+  { flags, input, code, stdin, stop, workspaceCode }: Run,
 ): Promise<CodeOutput> {
   const isJson = flags.has('json');
   const run = await runCode({
@@ -68,6 +71,7 @@ async function runIn(
     signal: stop.signal,
     onEvent: isJson ? undefined : passOn,
     bundle: flags.text('evidence'),
+    workspaceCode,
   });
   const output = makeOutput(run, Infinity);
   const directory = flags.text('out');
@@ -75,6 +79,11 @@ async function runIn(
   if (isJson) process.stdout.write(`${JSON.stringify(output)}\n`);
   else if (!flags.has('quiet')) process.stderr.write(renderEnd(output));
   for (const line of left) process.stderr.write(`assay: ${toPrintable(line)}\n`);
+  if (directory !== undefined && run.filesError !== undefined)
+    throw new AssayError(
+      'E_OUTPUT_NOT_WRITTEN',
+      `Cannot write to ${JSON.stringify(directory)}: ${run.filesError}`,
+    );
   return output;
 }
 

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { FileChange, Sandbox } from '../../backends/sandbox.ts';
 import { AssayError } from '../../core/errors.ts';
 import type { InputFile } from '../../tool/code-input.ts';
-import { readInput } from './code-source.ts';
+import { readRegular } from './code-source.ts';
 
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
@@ -16,7 +16,7 @@ export function readInputFiles(entries: readonly string[]): InputFile[] {
 }
 
 export function readInputFile(host: string, path: string): InputFile {
-  const bytes = readInput(host, MAX_FILE_BYTES, 'a file');
+  const bytes = readRegular(host, MAX_FILE_BYTES, 'a file');
   return { path, content: bytes.toString('base64'), encoding: 'base64' };
 }
 

@@ -2,12 +2,31 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** A request of node as one of the web; its signal tells when the client has gone. */
+/** Known to node, and not to be had as requests of the web. */
+const UNSERVED_METHODS = new Set(['CONNECT', 'TRACE', 'TRACK']);
+
+/**
+ * A request of node as one of the web; its signal tells when the client has gone. Of one that is none, the answer:
+ * anybody can send it, so it is nothing to be told on this side.
+ */
 export function toWebRequest(
   request: IncomingMessage,
   response: ServerResponse,
   origin: string,
-): Request {
+): Request | Response {
+  if (UNSERVED_METHODS.has(request.method ?? ''))
+    return Response.json(
+      { error: 'method_not_allowed' },
+      { status: 405, headers: { Allow: 'GET, POST, DELETE' } },
+    );
+  try {
+    return convert(request, response, origin);
+  } catch {
+    return Response.json({ error: 'invalid_request' }, { status: 400 });
+  }
+}
+
+function convert(request: IncomingMessage, response: ServerResponse, origin: string): Request {
   const gone = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) gone.abort();

@@ -3,6 +3,7 @@ import type { SandboxSpec } from '../../backends/spec.ts';
 import { SandboxPool } from '../../tool/pool.ts';
 import { type SessionOptions, Sessions } from '../../tool/sessions.ts';
 import { Toolset } from '../../tool/toolset.ts';
+import { WorkspaceCode } from '../../tool/workspace-code.ts';
 
 export interface ServiceOptions extends SessionOptions {
   readonly backend: SandboxBackend;
@@ -19,12 +20,14 @@ export class SandboxService {
   readonly version: string;
   readonly #options: ServiceOptions;
   readonly #pool: SandboxPool | undefined;
+  readonly #workspaceCode: WorkspaceCode;
   readonly #toolsets = new Set<Toolset>();
 
   constructor(options: ServiceOptions) {
     this.#options = options;
     this.version = options.version;
     const { backend, spec, warm = 0 } = options;
+    this.#workspaceCode = new WorkspaceCode(spec.workspace);
     if (warm > 0)
       this.#pool = new SandboxPool({ create: (more) => backend.create(spec, more), size: warm });
   }
@@ -34,6 +37,7 @@ export class SandboxService {
     const toolset = new Toolset({
       ...this.#options,
       pool: this.#pool,
+      workspaceCode: this.#workspaceCode,
       sessions: new Sessions(this.#options),
     });
     this.#toolsets.add(toolset);

@@ -76,7 +76,10 @@ export class McpHttpServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       const asked = toWebRequest(request, response, `http://${HOST}`);
-      const answer = this.#gatekeeper.refuse(asked) ?? (await this.#serve(asked));
+      const answer =
+        asked instanceof Response
+          ? asked
+          : (this.#gatekeeper.refuse(asked) ?? (await this.#serve(asked)));
       await sendWebResponse(response, answer);
     } catch (error) {
       if (response.destroyed) return;
