@@ -96,11 +96,11 @@ export class EventColumns {
     }
   }
 
-  /** Two sightings of one event that were made in different ways. */
+  /** Two sightings of one event that were made in different ways. What was there before it, the first one tells. */
   merge(row: number, line: EventLine): void {
     const bits = this.#bits[row] ?? 0;
     const basis = Math.max(bits & 3, BASES.indexOf(line.basis));
-    this.#bits[row] = ((bits | bitsOf(line)) & ~3) | basis;
+    this.#bits[row] = ((bits | (bitsOf(line) & KERNEL)) & ~3) | basis;
     this.#atMs[row] = Math.min(this.#atMs[row] ?? 0, line.atMs);
     this.addCount(row, 1);
   }

@@ -141,6 +141,13 @@ describe('Recorder', () => {
     expect(events).toHaveLength(2);
   });
 
+  it('has what a rename replaced from when it was first seen', () => {
+    const move = { op: 'rename', path: '/w/l', target: '/w/m' };
+    const { events } = record(eventLine(move) + eventLine({ ...move, id: 2, flags: 2 }));
+    expect(events).toMatchObject([{ op: 'rename', count: 2 }]);
+    expect(events[0]).not.toHaveProperty('isReplacing');
+  });
+
   it('states what was seen in two ways in the weaker one, whichever came first', () => {
     const lines = [eventLine({ basis: 'p' }), eventLine({ id: 2, basis: 'd' })];
     for (const text of [lines.join(''), lines.toReversed().join('')])
