@@ -165,7 +165,15 @@ bool hold(struct broker *b, struct held_set *set, int at, const char *name, bool
 
 /* record.c */
 enum fact_basis { FACT_PERFORMED, FACT_OBSERVED, FACT_PREDICTED };
-enum fact_flag { FACT_DIRECTORY = 1, FACT_REPLACES = 2, FACT_KERNEL = 4 };
+enum fact_flag {
+  FACT_DIRECTORY = 1,
+  FACT_REPLACES = 2,
+  FACT_KERNEL = 4,
+  FACT_EXCHANGES = 8, /* a rename by which the other name moves too */
+  FACT_RETURNS = 16,  /* that other move */
+  FACT_STAYS = 24,    /* a rename between two names of one file, which does nothing */
+  FACT_EACH = 32      /* written however often it happens: what a path means afterwards depends on it */
+};
 struct fact {
   const char *op, *path, *target;
   int error; /* 0, an errno, or -1 when only the failure is known */

@@ -134,14 +134,18 @@ static int check_rename(const struct request *r, const struct target *from, cons
   return 0;
 }
 
-/* An exchange is two moves. */
+/* An exchange is two moves; between two names of one file there is none. */
 static void note_rename(const struct request *r, const struct target *from, const struct target *to, int error, bool is_exchange) {
-  uint32_t replaces = to->exists && !error ? FACT_REPLACES : 0;
-  uint32_t is_dir = from->exists && S_ISDIR(from->st.st_mode) ? FACT_DIRECTORY : 0;
-  note_outcome(r, (struct fact){.op = "rename", .path = from->path, .target = to->path, .error = error, .flags = is_dir | replaces});
-  if (!is_exchange || error) return;
-  is_dir = S_ISDIR(to->st.st_mode) ? FACT_DIRECTORY : 0;
-  note_outcome(r, (struct fact){.op = "rename", .path = to->path, .target = from->path, .flags = is_dir | FACT_REPLACES});
+  bool is_same = to->exists && to->st.st_dev == from->st.st_dev && to->st.st_ino == from->st.st_ino;
+  uint32_t flags = from->exists && S_ISDIR(from->st.st_mode) ? FACT_DIRECTORY : 0;
+  if (!error && is_same) flags |= FACT_STAYS;
+  else if (!error && is_exchange) flags |= FACT_EXCHANGES | FACT_EACH;
+  else if (!error && flags) flags |= FACT_EACH;
+  if (!error && to->exists) flags |= FACT_REPLACES;
+  note_outcome(r, (struct fact){.op = "rename", .path = from->path, .target = to->path, .error = error, .flags = flags});
+  if (!is_exchange || error || is_same) return;
+  flags = FACT_RETURNS | FACT_EACH | FACT_REPLACES | (S_ISDIR(to->st.st_mode) ? FACT_DIRECTORY : 0);
+  note_outcome(r, (struct fact){.op = "rename", .path = to->path, .target = from->path, .flags = flags});
 }
 
 /* Both paths of a call are asked for; the record keeps the first, which is the one that it names. */

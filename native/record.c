@@ -1,5 +1,5 @@
-/* The record: every distinct thing that happened is written once, when it is first seen, and counted after that. Lines
-   wait in memory that the supervisor shares, so that they outlive the keeper. */
+/* The record: every distinct thing that happened is written once, when it is first seen, and counted after that; but
+   moves of directories each time. Lines wait in memory that the supervisor shares, so that they outlive the keeper. */
 #define _GNU_SOURCE
 #include "broker.h"
 
@@ -195,7 +195,7 @@ static void grow_slots(struct record *record) {
 
 /* The number of something new, or 0 when it was seen before. With a full table all is new: repeated, not lost. */
 static uint32_t first_sighting(struct record *record, uint64_t hash) {
-  hash += !hash;
+  if (!hash) return ++record->next_id; /* not to be counted */
   if (record->used * 4 >= record->slot_count * 3) grow_slots(record);
   if (record->used * 8 >= record->slot_count * 7) return ++record->next_id;
   struct slot *slot = find_slot(record->slots, record->slot_count, hash);
@@ -245,7 +245,7 @@ void record_fact(const struct request *r, struct fact fact) {
     if (fact.basis != FACT_PREDICTED) r->attempt->is_refused = true;
     atomic_fetch_add(&b->refusals, 1);
   } else if (!(b->plan->flags & PLAN_RECORD) || r->attempt->is_refused) return;
-  if (!is_first(b, hash_fact(r, &fact), strlen(fact.path) + strlen(fact.target) + 128, &id)) return;
+  if (!is_first(b, fact.flags & FACT_EACH ? 0 : hash_fact(r, &fact), strlen(fact.path) + strlen(fact.target) + 128, &id)) return;
   const char *requested = r->attempt->requested;
   struct line line = new_line(b, "{\"e\":[");
   put_number(&line, id);

@@ -98,7 +98,7 @@ export class MovedPaths {
 }
 
 function apply(overlay: Overlay, event: Change): void {
-  const { op, path, target = '', isDirectory = false, isReplacing = false } = event;
+  const { op, path, target = '', isDirectory = false, isReplacing = false, move } = event;
   switch (op) {
     case 'create':
     case 'mknod':
@@ -111,7 +111,10 @@ function apply(overlay: Overlay, event: Change): void {
       overlay.remove(path, op === 'rmdir');
       return;
     case 'rename':
-      overlay.rename(path, target, { isDirectory, isReplacing });
+      if (move === 'exchange') overlay.exchange(path, target, { isDirectory });
+      else if (move === 'back') overlay.noteReturn(path, target, { isDirectory });
+      else if (move === 'none') for (const name of [path, target]) overlay.touch(name);
+      else overlay.rename(path, target, { isDirectory, isReplacing });
       return;
     case 'link':
       overlay.link(path, target);
@@ -131,9 +134,11 @@ function apply(overlay: Overlay, event: Change): void {
   }
 }
 
-/** A rename is reported once, however often it happened: the last time shows in the final states only. */
+/** A file's rename is reported once, however often it happened: the last time shows in the final states only. */
 function repeatRenames(overlay: Overlay, { changes, finalStates }: MovedPathsInput): void {
-  const renames = changes.filter(({ op }) => op === 'rename');
+  const renames = changes.filter(
+    ({ op, isDirectory, move }) => op === 'rename' && !isDirectory && !move,
+  );
   for (let round = 0, isMoved = true; isMoved && round < MAX_ROUNDS; round++) {
     isMoved = false;
     for (const { path, target = '' } of renames) {

@@ -12,6 +12,8 @@ export interface OverlayNode {
   /** Whether an event has spoken of it; the others were only passed through on the way to something below. */
   isTouched: boolean;
   isDirectory: boolean;
+  /** Known to be no directory, so that nothing is below it. */
+  isFile: boolean;
   /** Shared by the hard links of one file; null while there is nothing to say about it. */
   content: Content | null;
 }
@@ -32,7 +34,7 @@ export class Overlay {
   readonly #directories = new Set<string>();
   /** Paths at which there was a directory at some time of the run. */
   readonly #seenDirectories = new Set<string>();
-  /** By target: renames are reported once, however often they happen. */
+  /** By target: renames of files are reported once, however often they happen. */
   readonly #renames = new Map<string, Set<string>>();
 
   get before(): ReadonlyMap<string, boolean> {
@@ -85,16 +87,32 @@ export class Overlay {
     target: string,
     options: { isDirectory: boolean; isReplacing: boolean },
   ): void {
-    const sources = this.#renames.get(target) ?? new Set();
-    this.#renames.set(target, sources.add(path));
     if (options.isDirectory) this.#seenDirectories.add(path).add(target);
+    else this.#renames.set(target, (this.#renames.get(target) ?? new Set()).add(path));
     const source = this.touch(path);
-    if (options.isDirectory) this.markDirectory(source);
+    this.#tellKind(source, options);
     const place = this.#locate(target);
     // A directory only ever takes the place of a directory.
     if (options.isDirectory && options.isReplacing) this.markDirectory(place);
     this.#settle(place, options.isReplacing);
     this.#move(source, target);
+  }
+
+  /** Each takes the place of the other. */
+  exchange(path: string, target: string, options: { isDirectory: boolean }): void {
+    const [one, other] = [this.touch(path), this.touch(target)];
+    this.#tellKind(one, options);
+    if (options.isDirectory) this.#seenDirectories.add(path).add(target);
+    if (one === other || isBelow(one, other) || isBelow(other, one)) return;
+    [one.parent, other.parent] = [other.parent, one.parent];
+    [one.name, other.name] = [other.name, one.name];
+    for (const node of [one, other]) node.parent?.children?.set(node.name, node);
+  }
+
+  /** The other half of an exchange, which is done: what came from `path` is at `target`. */
+  noteReturn(path: string, target: string, options: { isDirectory: boolean }): void {
+    this.#tellKind(this.touch(target), options);
+    if (options.isDirectory) this.#seenDirectories.add(path).add(target);
   }
 
   /** What stands at a place now; undefined when no event spoke of it or of anything above that moved. */
@@ -113,7 +131,7 @@ export class Overlay {
     for (const name of path.split('/')) {
       if (name === '') continue;
       const child: OverlayNode | undefined = node.children?.get(name);
-      if (!child) return node.isThere && node.origin !== null;
+      if (!child) return node.isThere && node.origin !== null && !node.isFile;
       if (!child.isThere) return false;
       node = child;
     }
@@ -172,6 +190,11 @@ export class Overlay {
     if (node.origin !== null) this.#directories.add(node.origin);
   }
 
+  #tellKind(node: OverlayNode, { isDirectory }: { isDirectory: boolean }): void {
+    if (isDirectory) this.markDirectory(node);
+    else node.isFile = true;
+  }
+
   #bear(node: OverlayNode): void {
     for (let above = node.parent; above && !above.isThere; above = above.parent) {
       above.isThere = true;
@@ -211,10 +234,8 @@ export class Overlay {
 
   /** An event speaks of what is gone: a rename that was reported before has happened once more. */
   #revive(path: string, gone: OverlayNode): OverlayNode {
-    for (let at = path; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
-      for (const source of this.#renames.get(at) ?? [])
-        if (this.repeatRename(source, at)) return this.#locate(path);
-    }
+    for (const source of this.#renames.get(path) ?? [])
+      if (this.repeatRename(source, path)) return this.#locate(path);
     return gone;
   }
 }
@@ -232,6 +253,7 @@ function makeNode(
     children: null,
     isTouched: false,
     isDirectory: false,
+    isFile: false,
     content: null,
   };
 }

@@ -1,4 +1,4 @@
-import type { Basis, FileOp, NetworkOp } from './event.ts';
+import type { Basis, FileOp, Move, NetworkOp } from './event.ts';
 import { decodeName } from './name-bytes.ts';
 
 const FILE_OPS: readonly FileOp[] = [
@@ -35,6 +35,9 @@ export const LINE_OPS: readonly LineOp[] = [
 
 const OPS_BY_NAME: ReadonlyMap<unknown, LineOp> = new Map(LINE_OPS.map((op) => [op, op]));
 
+/** By number, in which they are told and stored. */
+export const MOVES: readonly Move[] = ['plain', 'exchange', 'back', 'none'];
+
 const BASES: Readonly<Record<string, Basis>> = { p: 'performed', o: 'observed', d: 'predicted' };
 
 /** What the helper says beside its record; read elsewhere. */
@@ -67,6 +70,9 @@ export interface EventLine {
   readonly isDirectory: boolean;
   readonly isReplacing: boolean;
   readonly isKernel: boolean;
+  readonly move: Move;
+  /** Told however often it happens, since what paths mean afterwards depends on it. */
+  readonly isToldEachTime: boolean;
   /** `dev:ino:size:mtimeNs`, or nothing. */
   readonly state: string;
   /** When it was first seen, from the start of the record on. */
@@ -189,6 +195,8 @@ function decodeEvent(body: readonly unknown[]): EventLine | undefined {
     isDirectory: (flags & 1) !== 0,
     isReplacing: (flags & 2) !== 0,
     isKernel: (flags & 4) !== 0,
+    move: MOVES[(flags >> 3) & 3] ?? 'plain',
+    isToldEachTime: (flags & 32) !== 0,
     state,
     atMs,
   };

@@ -170,6 +170,8 @@ export class EgressRecorder implements EgressLog {
       isDirectory: false,
       isReplacing: false,
       isKernel: false,
+      move: 'plain',
+      isToldEachTime: false,
       state: '',
       atMs,
     };

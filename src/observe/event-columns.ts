@@ -1,4 +1,4 @@
-import { type EventLine, LINE_OPS } from './decode-line.ts';
+import { type EventLine, LINE_OPS, MOVES } from './decode-line.ts';
 import type { Basis } from './event.ts';
 import { endOfDirectory, type Grain, hashBytes, mix } from './event-groups.ts';
 
@@ -12,9 +12,15 @@ const FIRST_BYTES = 1 << 16;
 const DIRECTORY = 4;
 const REPLACING = 8;
 const KERNEL = 16;
+const MOVE_SHIFT = 5;
+const MOVE = 3 << MOVE_SHIFT;
+/** Of a row that is there for its place among the others: the first of its kind is found in its stead. */
+const REPEATED = 128;
 
 /** What is kept of one distinct event. */
-export type StoredEvent = Omit<EventLine, 'type' | 'id'> & { readonly count: number };
+export type StoredEvent = Omit<EventLine, 'type' | 'id' | 'isToldEachTime'> & {
+  readonly count: number;
+};
 
 /**
  * Distinct events as rows in columns, with their texts in one row of chunks: an object with its strings would take five
@@ -105,8 +111,8 @@ export class EventColumns {
     this.addCount(row, 1);
   }
 
-  /** Adds what `find` has just not found. */
-  add(line: EventLine): number {
+  /** Adds what `find` has just not found, or, with `isRepeated`, has found and counted. */
+  add(line: EventLine, { isRepeated = false } = {}): number {
     if (this.#length === this.#hash.length) this.#grow();
     const row = this.#length++;
     const scratch = this.#scratch;
@@ -120,11 +126,11 @@ export class EventColumns {
     this.#requestedBytes[row] = requested;
     this.#stateBytes[row] = state;
     this.#op[row] = LINE_OPS.indexOf(line.op);
-    this.#bits[row] = bitsOf(line);
+    this.#bits[row] = bitsOf(line) | (isRepeated ? REPEATED : 0);
     this.#errno[row] = line.errno;
     this.#program[row] = line.program;
     this.#rule[row] = line.rule;
-    this.#count[row] = 1;
+    this.#count[row] = isRepeated ? 0 : 1;
     this.#atMs[row] = line.atMs;
     this.#hash[row] = this.#hashLine(line);
     this.#link(row);
@@ -149,6 +155,7 @@ export class EventColumns {
       isDirectory: (bits & DIRECTORY) !== 0,
       isReplacing: (bits & REPLACING) !== 0,
       isKernel: (bits & KERNEL) !== 0,
+      move: MOVES[(bits & MOVE) >> MOVE_SHIFT] ?? 'plain',
       count: this.#count[row] ?? 1,
       atMs: this.#atMs[row] ?? 0,
     };
@@ -288,6 +295,7 @@ export class EventColumns {
   }
 
   #link(row: number): void {
+    if ((this.#bits[row] ?? 0) & REPEATED) return;
     const mask = this.#slots.length - 1;
     let slot = (this.#hash[row] ?? 0) & mask;
     while (this.#slots[slot]) slot = (slot + 1) & mask;
@@ -305,6 +313,9 @@ export class EventColumns {
     if (this.#keySizeOf(row) !== this.#scratchKey) return false;
     if (this.#program[row] !== line.program || this.#errno[row] !== line.errno) return false;
     if (this.#rule[row] !== line.rule || LINE_OPS[this.#op[row] ?? 0] !== line.op) return false;
+    // What is below a directory moves along.
+    const kind = line.op === 'rename' ? MOVE | DIRECTORY : 0;
+    if (((this.#bits[row] ?? 0) ^ bitsOf(line)) & kind) return false;
     const start = this.#startOf(row);
     const end = start + this.#scratchKey;
     return this.#chunkOf(row).compare(this.#scratch, 0, this.#scratchKey, start, end) === 0;
@@ -328,6 +339,7 @@ function bitsOf(line: EventLine): number {
     BASES.indexOf(line.basis) |
     (line.isDirectory ? DIRECTORY : 0) |
     (line.isReplacing ? REPLACING : 0) |
-    (line.isKernel ? KERNEL : 0)
+    (line.isKernel ? KERNEL : 0) |
+    (MOVES.indexOf(line.move) << MOVE_SHIFT)
   );
 }

@@ -46,6 +46,9 @@ export class EventStore {
     if (found >= 0) {
       this.#columns.merge(found, line);
       this.#remember(line.id, found + 1);
+      if (!line.isToldEachTime) return false;
+      this.#columns.add(line, { isRepeated: true });
+      this.#keepSmall();
       return false;
     }
     const fold = this.#folds.find(line);
@@ -55,7 +58,7 @@ export class EventStore {
       return true;
     }
     this.#remember(line.id, this.#columns.add(line) + 1);
-    if (this.#columns.isFull || this.#columns.sizeBytes > this.#options.maxBytes) this.#makeRoom();
+    this.#keepSmall();
     return true;
   }
 
@@ -91,6 +94,10 @@ export class EventStore {
       this.#ids = grown;
     }
     this.#ids[id] = place;
+  }
+
+  #keepSmall(): void {
+    if (this.#columns.isFull || this.#columns.sizeBytes > this.#options.maxBytes) this.#makeRoom();
   }
 
   #makeRoom(): void {

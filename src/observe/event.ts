@@ -40,11 +40,17 @@ interface Attempt {
   readonly decision?: Decision | undefined;
   /** The program that did it, by its id in this run: see {@link Program}. */
   readonly program: number;
-  /** How often the very same thing happened. */
+  /** How often the very same thing happened; 0 of a move that is told again, and counted where it was told first. */
   readonly count: number;
   /** When it was first seen, from the start of the record on. */
   readonly atMs: number;
 }
+
+/**
+ * An `exchange` moves its target to its path as well, and that is told `back`. Between two names of one file a rename
+ * moves nothing, so `none`.
+ */
+export type Move = 'plain' | 'exchange' | 'back' | 'none';
 
 export interface FileEvent extends Attempt {
   readonly kind: 'file';
@@ -58,6 +64,8 @@ export interface FileEvent extends Attempt {
   readonly isDirectory?: boolean | undefined;
   /** A rename that put an existing file out of the way. */
   readonly isReplacing?: boolean | undefined;
+  /** Of a rename, when it is not a plain one. */
+  readonly move?: Exclude<Move, 'plain'> | undefined;
   /** Of a `write`: how the file was when it was first opened. */
   readonly before?: FileState | undefined;
 }

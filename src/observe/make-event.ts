@@ -77,6 +77,7 @@ export class EventMaker {
       ...(stored.target && { target: stored.target }),
       ...(stored.isDirectory && { isDirectory: true }),
       ...(stored.isReplacing && { isReplacing: true }),
+      ...(stored.move !== 'plain' && { move: stored.move }),
       ...(stored.state && { before: parseState(stored.state) }),
       ...attempt,
     };

@@ -15,6 +15,10 @@ interface Case {
   readonly removed?: readonly string[];
 }
 
+const rename = (from: string, to: string, flags = 0): string =>
+  `python3 -c 'import ctypes, sys; sys.exit(ctypes.CDLL(None).renameat2(-100, b"${from}", -100, b"${to}", ${flags}))'`;
+const exchange = (one: string, other: string): string => rename(one, other, 2);
+
 const CASES: readonly Case[] = [
   {
     does: 'puts a file into place twice and removes it',
@@ -24,6 +28,54 @@ const CASES: readonly Case[] = [
     does: 'puts a file into place twice, removes it and makes it anew',
     script: 'echo 1 > l; mv l m; echo 2 > l; mv l m; rm m; echo 3 > m',
     created: ['m'],
+  },
+  {
+    does: 'exchanges two directories and goes on in both',
+    before: ['d/x', 'e/z'],
+    script: `${exchange('d', 'e')}; echo n > d/n; echo m > e/m; rm d/z`,
+    created: ['d/n', 'e/m', 'e/x'],
+    removed: ['d/x', 'e/z'],
+  },
+  {
+    does: 'exchanges two directories of its own',
+    script: `mkdir d e; echo x > d/x; echo z > e/z; ${exchange('d', 'e')}`,
+    created: ['d/', 'd/z', 'e/', 'e/x'],
+  },
+  {
+    does: 'exchanges a file with a directory',
+    before: ['d/x', 'f'],
+    script: exchange('f', 'd'),
+    created: ['f/x'],
+    modified: ['d', 'f/'],
+    removed: ['d/x'],
+  },
+  {
+    does: 'exchanges a file with a directory twice',
+    before: ['d/x', 'f'],
+    script: `${exchange('f', 'd')}; ${exchange('f', 'd')}`,
+  },
+  {
+    does: 'exchanges two files twice',
+    before: ['f', 'g'],
+    script: `${exchange('f', 'g')}; ${exchange('f', 'g')}`,
+  },
+  {
+    does: 'moves a directory of its own there and back again',
+    script: 'mkdir d; echo 1 > d/1; mv d e; mv e d; mv d e; echo q > e/q; mv e d; echo r > d/r',
+    created: ['d/', 'd/1', 'd/q', 'd/r'],
+  },
+  {
+    does: 'moves a directory there and back again',
+    before: ['d/1'],
+    script: 'mv d e; mv e d; mv d e; mv e d; mv d e; echo q > e/q',
+    created: ['e/', 'e/1', 'e/q'],
+    removed: ['d/', 'd/1'],
+  },
+  {
+    does: 'renames a file to another name of the same one',
+    before: ['e'],
+    script: `ln e a; ${rename('e', 'a')}`,
+    created: ['a'],
   },
 ];
 

@@ -14,12 +14,22 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     path,
   }) as fc.Arbitrary<Operation>,
   fc.record({
-    op: fc.constantFrom('rename', 'rename', 'rename', 'link' as const),
+    op: fc.constantFrom('rename', 'rename', 'rename', 'link', 'exchange' as const),
     path,
     target: path,
   }) as fc.Arbitrary<Operation>,
 );
 const operations = fc.array(operation, { maxLength: 25 });
+const FURNITURE: readonly Operation[] = [
+  { op: 'mkdir', path: '/w/a' },
+  { op: 'create', path: '/w/a/a' },
+  { op: 'mkdir', path: '/w/a/b' },
+  { op: 'create', path: '/w/a/b/c' },
+  { op: 'create', path: '/w/b' },
+];
+const before = fc
+  .tuple(fc.constantFrom([], FURNITURE), operations)
+  .map(([some, more]) => [...some, ...more]);
 
 function setUp(before: readonly Operation[]): FileModel {
   const model = new FileModel();
@@ -60,8 +70,8 @@ function pick(
 describe('findChanges()', () => {
   it('shows what a scan before and after shows, whatever was done', () => {
     fc.assert(
-      fc.property(operations, operations, (before, during) => {
-        const { changes, real } = change(setUp(before), during, false);
+      fc.property(before, operations, (there, during) => {
+        const { changes, real } = change(setUp(there), during, false);
         expect(pick(changes, real)).toEqual(real);
       }),
       { numRuns: 2000 },
@@ -70,8 +80,8 @@ describe('findChanges()', () => {
 
   it('shows it also when each distinct operation is reported once', () => {
     fc.assert(
-      fc.property(operations, operations, (before, during) => {
-        const { changes, real } = change(setUp(before), during);
+      fc.property(before, operations, (there, during) => {
+        const { changes, real } = change(setUp(there), during);
         expect(pick(changes, real)).toEqual(real);
       }),
       { numRuns: 2000 },
@@ -133,6 +143,47 @@ describe('findChanges() by example', () => {
       { op: 'rename', path: '/w/b', target: '/w/a' },
     ]);
     expect(changes).toMatchObject({ created: [], modified: ['/w/a'], removed: [] });
+  });
+
+  it('follows what is below two directories that are exchanged', () => {
+    const { changes } = change(setUpWith('/w/a/', '/w/a/x', '/w/b/', '/w/b/z'), [
+      { op: 'exchange', path: '/w/a', target: '/w/b' },
+      { op: 'create', path: '/w/a/n' },
+      { op: 'create', path: '/w/b/m' },
+      { op: 'unlink', path: '/w/a/z' },
+    ]);
+    expect(changes).toMatchObject({
+      created: ['/w/a/n', '/w/b/m', '/w/b/x'],
+      modified: [],
+      removed: ['/w/a/x', '/w/b/z'],
+    });
+  });
+
+  it('finds nothing changed by an exchange that is undone', () => {
+    const { changes } = change(setUpWith('/w/a', '/w/b/', '/w/b/x'), [
+      { op: 'exchange', path: '/w/a', target: '/w/b' },
+      { op: 'exchange', path: '/w/a', target: '/w/b' },
+    ]);
+    expect(changes).toMatchObject({ created: [], modified: [], removed: [] });
+  });
+
+  it('follows a directory however often it is moved there and back', () => {
+    const there = { op: 'rename', path: '/w/a', target: '/w/b' } as const;
+    const back = { op: 'rename', path: '/w/b', target: '/w/a' } as const;
+    const moves = [there, back, there, back, there];
+    const { changes } = change(setUpWith('/w/a/', '/w/a/x'), [
+      ...moves,
+      { op: 'create', path: '/w/b/q' },
+    ]);
+    expect(changes).toMatchObject({
+      created: ['/w/b/', '/w/b/q', '/w/b/x'],
+      removed: ['/w/a/', '/w/a/x'],
+    });
+  });
+
+  it('finds nothing changed by a rename between two names that a file has had before', () => {
+    const move = { op: 'rename', path: '/w/a', target: '/w/b', isReplacing: true } as const;
+    expect(by([{ ...move, move: 'none' }])).toMatchObject({ created: [], modified: [] });
   });
 
   it('lists attributes apart, and only of what is not changed otherwise', () => {

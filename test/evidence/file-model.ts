@@ -8,7 +8,7 @@ type Entry = File | Directory;
 
 export type Operation =
   | { op: 'create' | 'write' | 'unlink' | 'mkdir' | 'rmdir' | 'chmod' | 'open'; path: string }
-  | { op: 'rename' | 'link'; path: string; target: string };
+  | { op: 'rename' | 'link' | 'exchange'; path: string; target: string };
 
 export class FileModel {
   readonly events: FileEvent[] = [];
@@ -104,15 +104,33 @@ export class FileModel {
       this.#tell('link', path, { target });
       return;
     }
+    const isDirectory = entry.kind === 'directory';
+    // Between two names of one file nothing happens.
+    if (there === entry) {
+      this.#tell('rename', path, { target, isReplacing: true, move: 'none' });
+      return;
+    }
+    if (op === 'exchange') {
+      if (!there || path.startsWith(`${target}/`)) return;
+      parent.names.set(name, there);
+      into.names.set(last, entry);
+      const isReplacing = true;
+      this.#tell('rename', path, { target, isDirectory, isReplacing, move: 'exchange' });
+      this.#tell('rename', target, {
+        target: path,
+        isDirectory: there.kind === 'directory',
+        isReplacing,
+        move: 'back',
+      });
+      return;
+    }
     if (there && there.kind !== entry.kind) return;
     if (there?.kind === 'directory' && there.names.size > 0) return;
-    // Between two names of one file nothing happens.
-    if (there === entry) return;
     parent.names.delete(name);
     into.names.set(last, entry);
     this.#tell('rename', path, {
       target,
-      isDirectory: entry.kind === 'directory',
+      isDirectory,
       isReplacing: there !== undefined,
     });
   }
@@ -146,10 +164,11 @@ function toText(entry: Entry): string {
   return entry.kind === 'directory' ? 'directory' : `${entry.id}:${entry.version}`;
 }
 
-/** As the helper reports: each distinct thing once, where it was first seen. */
+/** As the helper reports: each distinct thing once, where it was first seen, but moves of directories each time. */
 export function reportOnce(events: readonly FileEvent[]): Event[] {
   const seen = new Set<string>();
-  return events.filter(({ op, path, target }) => {
+  return events.filter(({ op, path, target, isDirectory, move }) => {
+    if (op === 'rename' && (isDirectory || move)) return true;
     const key = JSON.stringify([op, path, target]);
     return !seen.has(key) && seen.add(key);
   });

@@ -51,6 +51,19 @@ describe('more distinct events than can be kept', () => {
     ]);
   });
 
+  it('are moves of one directory that are told each time', () => {
+    const [d, e] = ['/w/d', '/w/e'];
+    const moves = Array.from({ length: 100_000 }, (_, index) => ({
+      op: 'rename',
+      flags: 33,
+      ...(index % 2 ? { path: e, target: d } : { path: d, target: e }),
+    }));
+    const result = recordAll([{ path: '/w/d/x' }, ...moves]);
+    expect(countAll(result)).toBe(100_001);
+    expect(result.events).toMatchObject([{ path: '/w/d/x' }]);
+    expect(result.overflow).toMatchObject([{ op: 'rename', directory: '/w', count: 100_000 }]);
+  });
+
   it('have a digest that does not depend on their order, or on where the directory lies', () => {
     const names = flood('/w/a', 2000);
     const [fold] = recordAll(names).overflow;

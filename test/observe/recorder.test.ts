@@ -141,6 +141,31 @@ describe('Recorder', () => {
     expect(events).toHaveLength(2);
   });
 
+  it('tells moves of directories again in their place, and counts them in the first', () => {
+    const there = { op: 'rename', path: '/w/d', target: '/w/e', flags: 33 };
+    const back = { op: 'rename', path: '/w/e', target: '/w/d', flags: 33 };
+    const shown: unknown[] = [];
+    const { events } = record(
+      [there, back, there].map((move, index) => eventLine({ ...move, id: index + 1 })).join(''),
+      { onFirstSighting: (sighting) => shown.push(sighting) },
+    );
+    expect(events).toMatchObject([
+      { path: '/w/d', isDirectory: true, count: 2 },
+      { path: '/w/e', isDirectory: true, count: 1 },
+      { path: '/w/d', isDirectory: true, count: 0 },
+    ]);
+    expect(shown).toHaveLength(2);
+  });
+
+  it('tells the ways of a rename apart', () => {
+    const move = { op: 'rename', path: '/w/a', target: '/w/b' };
+    const { events } = record(
+      [0, 1, 8 | 32, 16 | 32, 24].map((flags) => eventLine({ ...move, flags })).join(''),
+    );
+    const moves = events.map((event) => (event.kind === 'file' && event.move) ?? 'plain');
+    expect(moves).toEqual(['plain', 'plain', 'exchange', 'back', 'none']);
+  });
+
   it('has what a rename replaced from when it was first seen', () => {
     const move = { op: 'rename', path: '/w/l', target: '/w/m' };
     const { events } = record(eventLine(move) + eventLine({ ...move, id: 2, flags: 2 }));
