@@ -48,7 +48,10 @@ static bool has_entry(int dir, const char *name) {
   return !fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || (errno != ENOENT && errno != ENOTDIR);
 }
 
-static bool is_git_dir(int dir) { return has_entry(dir, "HEAD") && (has_entry(dir, "objects") || has_entry(dir, "commondir")); }
+static bool is_repository(int dir) { return has_entry(dir, "HEAD") && (has_entry(dir, "objects") || has_entry(dir, "commondir")); }
+
+/* What git asks of a directory that a `commondir` leads to. It needs no HEAD, and there configuration and hooks are read. */
+static bool is_common_dir(int dir) { return has_entry(dir, "objects") && has_entry(dir, "refs"); }
 
 /* The directory `levels` above the one that holds the target. By descriptor, since names may change meanwhile. */
 static int open_above(const struct target *t, size_t levels) {
@@ -70,12 +73,15 @@ static size_t count_slashes(const char *text) {
   return count;
 }
 
+/* In `hooks` itself, and called as git calls hooks: a project may have directories `objects`, `refs` and `hooks` of its own. */
+static bool is_hook_name(const char *below) { return !strchr(below, '.') && count_slashes(below) <= 1; }
+
 /* `…/hooks` or `…/hooks/…` with a git directory above it. */
 static bool is_hook(const struct target *t) {
   for (const char *at = t->path; (at = strstr(at, "/hooks")); at += 6) {
     if (at[6] != 0 && at[6] != '/') continue;
     int dir = open_above(t, count_slashes(at + 1));
-    bool is_guarded = dir < 0 || is_git_dir(dir);
+    bool is_guarded = dir < 0 || is_repository(dir) || (is_hook_name(at + 6) && is_common_dir(dir));
     if (dir >= 0) close(dir);
     if (is_guarded) return true;
   }
@@ -91,8 +97,8 @@ static bool is_guarded_place(struct broker *b, const char *path) {
   return (b->plan->flags & PLAN_GIT_GUARD) && path[0] == '/' && !is_in_private_tmp(b, path);
 }
 
-/* In a git directory that was there before the run? */
-static bool is_in_old_git_dir(struct broker *b, const struct target *t) {
+/* In a directory of this kind that was there before the run? */
+static bool is_in_old(struct broker *b, const struct target *t, bool (*is_kind)(int)) {
   struct stat st;
   int dir = open_above(t, 0);
   if (dir < 0) return true;
@@ -100,15 +106,19 @@ static bool is_in_old_git_dir(struct broker *b, const struct target *t) {
   struct held_file *known = fstat(dir, &st) ? NULL : find_held(&b->git_dirs, &st);
   bool is_born = known && known->is_born;
   pthread_mutex_unlock(&b->lock);
-  bool is_old = !is_born && is_git_dir(dir);
+  bool is_old = !is_born && is_kind(dir);
   close(dir);
   return is_old;
 }
 
 static bool is_config_name(const char *name) { return !strcmp(name, "config") || !strcmp(name, "config.worktree"); }
 
-/* What makes a directory a git directory. */
+/* What makes a directory a repository. */
 static bool is_mark(const char *name) { return !strcmp(name, "HEAD") || !strcmp(name, "objects") || !strcmp(name, "commondir"); }
+
+/* Does this new name make a git directory of one that was none? What is created at the same time by another call has its
+   own note, so only `refs` may go by what is there: git makes it in old worktrees, too. */
+static bool is_birth(int dir, const char *name) { return is_mark(name) || (!strcmp(name, "refs") && !is_repository(dir)); }
 
 /* ---- what is refused ---- */
 
@@ -117,16 +127,17 @@ bool guard_refuses(struct broker *b, const struct target *t) {
   if (is_hook(t)) return true;
   const char *name = last_name(t->path);
   /* Without room to remember another git directory, none is made. */
-  if (is_mark(name) && !t->exists && b->git_dirs.count >= MAX_HELD) return true;
+  if ((is_mark(name) || !strcmp(name, "refs")) && !t->exists && b->git_dirs.count >= MAX_HELD) return true;
   if (!strcmp(name, ".git")) return t->exists && !S_ISDIR(t->st.st_mode) && !is_held(b, &b->created_configs, &t->st);
   if (!is_config_name(name) && strcmp(name, "commondir")) return false;
   if (t->exists && is_held(b, &b->created_configs, &t->st)) return false;
-  return is_in_old_git_dir(b, t);
+  return is_in_old(b, t, is_repository) || is_in_old(b, t, is_common_dir);
 }
 
-/* What makes a directory a git directory stays while the guard needs it to tell. It may be replaced, as git does. */
+/* What makes a directory a repository stays while the guard needs it to tell. It may be replaced, as git does. Of a common
+   directory it may go, since the directory counts as born when it is there again. */
 bool guard_refuses_removal(struct broker *b, const struct target *t) {
-  return is_guarded_place(b, t->path) && is_mark(last_name(t->path)) && is_in_old_git_dir(b, t);
+  return is_guarded_place(b, t->path) && is_mark(last_name(t->path)) && is_in_old(b, t, is_repository);
 }
 
 /* ---- what is remembered ---- */
@@ -145,7 +156,7 @@ void guard_note(struct broker *b, const struct target *t) {
   if (is_config || !strcmp(t->name, ".git")) hold(b, &b->created_configs, t->parent, t->name, false);
   if (!is_mark(t->name) && !is_config && strcmp(t->name, "refs")) return;
   struct stat st;
-  bool is_new = !fstat(t->parent, &st) && !is_held(b, &b->git_dirs, &st), is_born = is_mark(t->name) && !t->exists;
+  bool is_new = !fstat(t->parent, &st) && !is_held(b, &b->git_dirs, &st), is_born = !t->exists && is_birth(t->parent, t->name);
   if (hold(b, &b->git_dirs, t->parent, ".", is_born) && (is_new || is_born)) report_git_dir(t->parent, is_born);
 }
 

@@ -62,15 +62,39 @@ function isOfThisRun(path: Buffer, { isBorn }: GitDir, sinceMs: number): boolean
   return found !== undefined && (isBorn || Number(found.ctimeMs) >= sinceMs);
 }
 
-function checkConfig(dir: GitDir, name: string, sinceMs: number): SetAside[] {
+type Kind = 'repository' | 'common';
+
+/**
+ * Many directories have something called `config` in them. As the guard in the helper tells it: a repository, or a
+ * directory that git takes for the common one of a worktree, which needs no HEAD. So may one that is nothing of git's.
+ */
+function findKind({ path }: GitDir): Kind | undefined {
+  const has = (name: string): boolean => look(join(path, name)) !== undefined;
+  if (has('HEAD') && (has('objects') || has('commondir'))) return 'repository';
+  return has('objects') && has('refs') ? 'common' : undefined;
+}
+
+interface Found extends GitDir {
+  readonly kind: Kind;
+}
+
+function checkConfig(dir: Found, name: string, sinceMs: number): SetAside[] {
   const path = join(dir.path, name);
   if (!isOfThisRun(path, dir, sinceMs)) return [];
-  if (!look(path)?.isFile()) return [setAside(path, 'not a plain file')];
+  const found = look(path);
+  if (dir.kind === 'common' && found?.isDirectory()) return []; // a project's own
+  if (!found?.isFile()) return [setAside(path, 'not a plain file')];
   const reason = isHarmlessGitConfig(readFileSync(path, 'latin1'));
   return reason === undefined ? [] : [setAside(path, reason)];
 }
 
-function checkHooks(dir: GitDir, sinceMs: number): SetAside[] {
+/** A project may have directories `objects`, `refs` and `hooks` of its own. What git would never run there stays. */
+function mayBeHook(path: Buffer, { kind }: Found): boolean {
+  if (kind === 'repository') return true;
+  return !path.subarray(path.lastIndexOf('/')).includes('.') && !look(path)?.isDirectory();
+}
+
+function checkHooks(dir: Found, sinceMs: number): SetAside[] {
   const hooks = join(dir.path, 'hooks');
   const found = look(hooks);
   if (!found) return [];
@@ -79,23 +103,19 @@ function checkHooks(dir: GitDir, sinceMs: number): SetAside[] {
   return readdirSync(hooks, { encoding: 'buffer' })
     .filter((name) => !name.includes('.sample') && !name.includes('.assay-set-aside-'))
     .map((name) => join(hooks, name))
-    .filter((path) => isOfThisRun(path, dir, sinceMs))
+    .filter((path) => isOfThisRun(path, dir, sinceMs) && mayBeHook(path, dir))
     .map((path) => setAside(path, 'git hook'));
 }
 
-/** Many directories have something called `config` in them. As the guard in the helper tells it. */
-function isGitDir({ path }: GitDir): boolean {
-  const has = (name: string): boolean => look(join(path, name)) !== undefined;
-  return has('HEAD') && (has('objects') || has('commondir'));
-}
-
 function checkDir(dir: GitDir, sinceMs: number): SetAside[] {
-  if (!look(dir.path)?.isDirectory() || !isGitDir(dir)) return [];
+  const kind = look(dir.path)?.isDirectory() ? findKind(dir) : undefined;
+  if (!kind) return [];
+  const found = { ...dir, kind };
   try {
     return [
-      ...checkConfig(dir, 'config', sinceMs),
-      ...checkConfig(dir, 'config.worktree', sinceMs),
-      ...checkHooks(dir, sinceMs),
+      ...checkConfig(found, 'config', sinceMs),
+      ...checkConfig(found, 'config.worktree', sinceMs),
+      ...checkHooks(found, sinceMs),
     ];
   } catch (error) {
     const problem = `it could not be looked at: ${(error as Error).message}`;

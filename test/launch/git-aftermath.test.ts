@@ -50,6 +50,19 @@ describe('setAsideGitPrograms()', () => {
     expect(readdirSync(dir)).toEqual(['config']);
   });
 
+  it('takes a common directory without HEAD for one, but leaves what git would not run there', () => {
+    const dir = Buffer.from(`${base}/src`);
+    for (const name of ['objects', 'refs', 'hooks/state', 'config.worktree'])
+      mkdirSync(`${base}/src/${name}`, { recursive: true });
+    for (const name of ['hooks/use-state.ts', 'hooks/pre-commit', 'config']) write(dir, name, EVIL);
+    const found = setAsideGitPrograms([{ path: dir, isBorn: true }], 0);
+    expect(found.map(({ because }) => because)).toEqual(['core.fsmonitor', 'git hook']);
+    expect(readdirSync(dir)).toContain('config.worktree');
+    expect(readdirSync(`${base}/src/hooks`)).toEqual(
+      expect.arrayContaining(['state', 'use-state.ts']),
+    );
+  });
+
   it('goes by bytes, so that a name that is not UTF-8 is no way around', () => {
     const dir = makeGitDir(Buffer.from([0x74, 0xff]));
     write(dir, 'config', EVIL);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
 import type { Fixture } from '../fixture.ts';
 import { gitRuns, pwned } from '../marks.ts';
-import { config, FSMONITOR, HOOK_TEXT, makeRepository } from './git.ts';
+import { config, FSMONITOR, HOOK_TEXT, makeRepository, WORKTREE } from './git.ts';
 
 type Row = Parameters<typeof config>[0];
 
@@ -49,6 +49,8 @@ function allowExt(fixture: Fixture): void {
 }
 
 const ADD_REMOTE = 'git -C new config remote.o.url "ext::sh -c touch% $1/pwned"';
+
+const WRITE_COMMON_HOOK = `${HOOK_TEXT} > x/common/hooks/pre-commit; chmod +x x/common/hooks/pre-commit`;
 
 export const GIT_AFTERMATH_ATTACKS: readonly Attack[] = [
   leave({
@@ -137,5 +139,34 @@ ${ADD_REMOTE}; git -C new config core.repositoryFormatVersion 1; git -C new conf
     title: 'a daemon renames the repository while the program ends',
     script: `git init -q a; ${FSMONITOR} >> a/.git/config; exec ./attack daemon-renaming "$1" "$2"`,
     isSuccess: gitRunsIn((name) => name.equals(Buffer.from('a')) || name.equals(Buffer.from('b'))),
+  }),
+  leave({
+    id: 'aftermath-common-refs-last',
+    title: 'write a hook, then make a common directory of the one around it',
+    script: `mkdir -p x/common/hooks x/common/objects; ${WRITE_COMMON_HOOK}; mkdir x/common/refs; ${WORKTREE}`,
+    isSuccess: gitRuns('work/sub'),
+  }),
+  leave({
+    id: 'aftermath-common-moved-parts',
+    title: 'make a common directory of parts that are moved and linked there',
+    script: `mkdir -p x/common/hooks o r; ${WRITE_COMMON_HOOK}; ln -s ../../r x/common/refs; mv o x/common/objects; ${WORKTREE}`,
+    isSuccess: gitRuns('work/sub'),
+  }),
+  leave({
+    id: 'aftermath-common-renamed',
+    title: 'finish a common directory with a hook under another name',
+    script: `mkdir -p x/common/hooks x/common/refs; ${WRITE_COMMON_HOOK}; ${WORKTREE}; mv x y; mkdir y/common/objects; mv y x`,
+    isSuccess: gitRuns('work/sub'),
+  }),
+  leave({
+    id: 'aftermath-common-taken-apart',
+    title: 'take a common directory that was there apart, write a hook, and put it together',
+    prepare: (fixture) => {
+      makeRepository(fixture);
+      for (const name of ['objects', 'refs', 'hooks'])
+        fixture.makeDirectory(`work/x/common/${name}`);
+    },
+    script: `mv x/common/refs r; ${WRITE_COMMON_HOOK}; mv r x/common/refs; ${WORKTREE}`,
+    isSuccess: gitRuns('work/sub'),
   }),
 ];

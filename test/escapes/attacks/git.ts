@@ -56,6 +56,17 @@ export const FSMONITOR = `printf '[core]\\n\\tfsmonitor = "touch %s/pwned; false
 const EMPTY_GITDIR = `mkdir -p evil/objects evil/refs && cp .git/HEAD evil/HEAD && { cat .git/config; ${FSMONITOR}; } > evil/config`;
 export const HOOK_TEXT = `printf '#!/bin/sh\\ntouch %s/pwned\\n# %s\\n' "$1" "$2"`;
 
+/** A worktree in `sub` whose common directory has no HEAD. */
+export const WORKTREE = `mkdir -p x/wt sub; echo 'ref: refs/heads/m' > x/wt/HEAD; echo ../common > x/wt/commondir; echo 'gitdir: ../x/wt' > sub/.git`;
+const COMMON_CONFIG = `{ printf '[core]\\n\\trepositoryformatversion = 0\\n'; ${FSMONITOR}; }`;
+
+/** A directory that git would take for a common one was there before the run; nothing leads to it yet. */
+function makeCommonDir(fixture: Fixture): void {
+  makeRepository(fixture);
+  for (const name of ['objects', 'refs', 'hooks']) fixture.makeDirectory(`work/x/common/${name}`);
+  fixture.write('work/x/common/config', '[core]\n\trepositoryformatversion = 0\n');
+}
+
 export const GIT_ATTACKS: readonly Attack[] = [
   config({
     id: 'hook-write',
@@ -289,5 +300,32 @@ export const GIT_ATTACKS: readonly Attack[] = [
     script: `git init -q new; git -C new config extensions.worktreeConfig true; ${FSMONITOR} > new/.git/config.worktree`,
     control: ['set aside'],
     isSuccess: gitRuns('work/new'),
+  }),
+  config({
+    id: 'git-common-config',
+    title: 'leave a worktree whose common directory, without HEAD, names a program',
+    script: `mkdir -p x/common/objects x/common/refs; ${WORKTREE}; (cd sub; echo a > a; git add a; git -c user.name=a -c user.email=a commit -q -m x); git add sub; ${COMMON_CONFIG} > x/common/config`,
+    control: ['set aside'],
+    isSuccess: gitRuns('work'),
+  }),
+  config({
+    id: 'git-common-hook',
+    title: 'write a hook of a common directory without HEAD',
+    script: `mkdir -p x/common/objects x/common/refs x/common/hooks; ${WORKTREE}; ${HOOK_TEXT} > x/common/hooks/pre-commit; chmod +x x/common/hooks/pre-commit`,
+    isSuccess: gitRuns('work/sub'),
+  }),
+  config({
+    id: 'git-old-common-config',
+    title: 'write the configuration of a common directory that was there',
+    prepare: makeCommonDir,
+    script: `${WORKTREE}; ${FSMONITOR} >> x/common/config`,
+    isSuccess: gitRuns('work/sub'),
+  }),
+  config({
+    id: 'git-old-common-hook',
+    title: 'write a hook of a common directory that was there',
+    prepare: makeCommonDir,
+    script: `${WORKTREE}; ${HOOK_TEXT} > h; chmod +x h; mv h x/common/hooks/pre-commit`,
+    isSuccess: gitRuns('work/sub'),
   }),
 ];
