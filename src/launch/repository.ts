@@ -1,20 +1,20 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, resolve } from 'node:path';
 import { escapeLiteral } from '../policy/glob.ts';
 import type { FsRule } from '../policy/policy.ts';
 
-/** The value of `core.hooksPath` in the text of a git configuration; the last one counts. */
-export function readHooksPath(text: string): string | undefined {
+/** The values of one setting, such as `core.hookspath`, in the text of a git configuration. */
+function readValues(text: string, setting: string): string[] {
   let section = '';
-  let found: string | undefined;
+  const found: string[] = [];
   for (const raw of text.split(/\r?\n/)) {
-    const header = /^\s*\[\s*([-.\w]+)\s*\]/.exec(raw);
+    const header = /^\s*\[\s*([-.\w]+)\s*("(?:[^"\\]|\\.)*")?\s*\]/.exec(raw);
     if (header) section = (header[1] ?? '').toLowerCase();
     else if (/^\s*\[/.test(raw)) section = '';
-    const value = /^\s*hookspath\s*=\s*"?([^"#;]*)"?/i
-      .exec(header ? raw.slice(header[0].length) : raw)?.[1]
-      ?.trim();
-    if (section === 'core' && value) found = value;
+    const [, key = '', value = ''] =
+      /^\s*([-\w]+)\s*=\s*"?([^"#;]*)"?/.exec(header ? raw.slice(header[0].length) : raw) ?? [];
+    if (`${section}.${key.toLowerCase()}` === setting && value.trim()) found.push(value.trim());
   }
   return found;
 }
@@ -52,18 +52,49 @@ function toRule(path: string, text: string): FsRule {
   return { effect: 'config', rights: ['write'], pattern: escapeLiteral(path), origin };
 }
 
-/** A repository may keep its hooks among its files, or link to them; then those are hooks, too, and protected. */
+/** The files that a configuration includes, whatever the condition, and those that they include. Each is read once. */
+function listIncludes(config: string): string[] {
+  const found = new Set([config]);
+  for (const file of found) {
+    const text = readIfThere(file);
+    for (const named of [
+      ...readValues(text, 'include.path'),
+      ...readValues(text, 'includeif.path'),
+    ])
+      found.add(resolve(dirname(file), named.replace(/^~(?=\/)/, homedir())));
+  }
+  found.delete(config);
+  return [...found];
+}
+
+function toRealPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
+}
+
+/** A repository may keep hooks and configuration among its files, or link to them; then those are protected, too. */
 export function findRepositoryRules(cwd: string): FsRule[] {
   if (!existsSync(`${cwd}/.git`)) return [];
   const common = findCommonDir(cwd);
-  const named = readHooksPath(readIfThere(`${common}/config`));
-  const rules = listLinkTargets(`${common}/hooks`).map((path) =>
-    toRule(path, 'the target of a link in hooks'),
+  const includes = new Set(
+    listIncludes(`${common}/config`).flatMap((path) => [path, toRealPath(path)]),
   );
-  if (named === undefined || named.startsWith('~')) return rules;
-  const path = resolve(cwd, named);
-  const targets = listLinkTargets(path).map((target) =>
-    toRule(target, 'the target of a link in core.hooksPath'),
-  );
-  return [...rules, ...targets, toRule(path, `core.hooksPath ${named}`)];
+  const rules = [
+    ...listLinkTargets(`${common}/hooks`).map((path) =>
+      toRule(path, 'the target of a link in hooks'),
+    ),
+    ...[...includes].map((path) => toRule(path, 'included by .git/config')),
+  ];
+  const named = [`${common}/config`, ...includes]
+    .flatMap((path) => readValues(readIfThere(path), 'core.hookspath'))
+    .filter((path) => !path.startsWith('~'));
+  return [
+    ...rules,
+    ...named.flatMap((name) => {
+      const path = resolve(cwd, name);
+      const targets = listLinkTargets(path).map((target) =>
+        toRule(target, 'the target of a link in core.hooksPath'),
+      );
+      return [...targets, toRule(path, `core.hooksPath ${name}`)];
+    }),
+  ];
 }

@@ -328,4 +328,25 @@ export const GIT_ATTACKS: readonly Attack[] = [
     script: `${WORKTREE}; ${HOOK_TEXT} > h; chmod +x h; mv h x/common/hooks/pre-commit`,
     isSuccess: gitRuns('work/sub'),
   }),
+  config({
+    id: 'git-config-included',
+    title: 'write a file that .git/config includes',
+    prepare: (fixture) => {
+      makeRepository(fixture);
+      fixture.git(['config', 'include.path', '../dev.gitconfig']);
+      fixture.write('work/dev.gitconfig', '[include]\n\tpath = more.gitconfig\n');
+    },
+    script: `${FSMONITOR} > more.gitconfig; ${FSMONITOR} >> dev.gitconfig`,
+    isSuccess: gitRuns('work'),
+  }),
+  config({
+    id: 'git-config-included-if',
+    title: 'rename a file to one that .git/config includes on a condition',
+    prepare: (fixture) => {
+      makeRepository(fixture);
+      fixture.git(['config', 'includeIf.gitdir:**.path', '../dev.gitconfig']);
+    },
+    script: `${FSMONITOR} > x; mv x dev.gitconfig`,
+    isSuccess: gitRuns('work'),
+  }),
 ];
