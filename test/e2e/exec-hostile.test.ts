@@ -73,6 +73,27 @@ describeForEachPerson('assay exec, of hostile code', (person) => {
     expect(files[0]).toMatchObject({ change: 'added', path: expect.stringMatching(/^d(?:\/d)+$/) });
   });
 
+  it('copies the rest out when a name is not UTF-8', async () => {
+    using place = new Place(person, tmpdir());
+    const out = place.at('work/out');
+    const words = [ASSAY, 'exec', '--backend', 'local', '--lang', 'python', '--out', out];
+    const input = "open(b'a\\xe9', 'w').close(); open('ok', 'w').close()";
+    const { code, stderr } = await runBare({ place, command: words, input });
+    expect(stderr).toContain('has a name that may not be UTF-8');
+    expect(code).toBe(0);
+    expect(fs.readdirSync(out)).toEqual(['ok']);
+  });
+
+  it('says which name of a workspace it cannot copy', async () => {
+    using place = new Place(person, tmpdir());
+    const directory = place.makeDir('work/data');
+    fs.writeFileSync(Buffer.from(`${directory}/caf\xe9`, 'latin1'), '');
+    const words = [ASSAY, 'exec', '--backend', 'local', '--lang', 'bash', '--workspace', directory];
+    const { code, stderr } = await runBare({ place, command: words, input: 'true' });
+    expect(stderr).toMatch(/Cannot copy "caf\ufffd" into the sandbox: its name is not UTF-8/);
+    expect(code).toBe(2);
+  });
+
   it('leaves nothing on the host', async () => {
     using place = new Place(person, tmpdir());
     const script = 'echo true > c.sh; "$0" exec --backend local c.sh & wait $! && echo $!';

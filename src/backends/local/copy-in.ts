@@ -19,16 +19,50 @@ export function checkWorkspace(host: string): void {
 export async function copyIn(host: string, files: LocalFiles): Promise<void> {
   const waiting = [''];
   for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
-    const entries: Dirent[] = readdirSync(join(host, below), { withFileTypes: true });
+    const folder = below;
+    const entries = about(folder, () => readdirSync(join(host, folder), { withFileTypes: true }));
     for (const entry of entries) {
-      const path = join(below, entry.name);
-      const source = join(host, path);
-      if (entry.isDirectory()) {
-        await files.mkdir(path);
-        waiting.push(path);
-      } else if (entry.isSymbolicLink()) await files.link(path, readlinkSync(source));
-      else if (entry.isFile())
-        await files.writeWithMode(path, readFileSync(source), lstatSync(source).mode & 0o777);
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) waiting.push(path);
+      await copyEntry(host, path, entry, files);
     }
+  }
+}
+
+async function copyEntry(
+  host: string,
+  path: string,
+  entry: Dirent,
+  files: LocalFiles,
+): Promise<void> {
+  const source = join(host, path);
+  if (entry.isDirectory()) await files.mkdir(path);
+  else if (entry.isSymbolicLink())
+    await files.link(
+      path,
+      about(path, () => readlinkSync(source)),
+    );
+  else if (entry.isFile()) {
+    const { bytes, mode } = about(path, () => ({
+      bytes: readFileSync(source),
+      mode: lstatSync(source).mode,
+    }));
+    await files.writeWithMode(path, bytes, mode & 0o777);
+  }
+}
+
+/** What the host says to `path` of the workspace, as an error of whoever asked for a copy of it. */
+function about<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    const { code = 'it cannot be read' } = cause as NodeJS.ErrnoException;
+    const isGarbled = code === 'ENOENT' && path.includes('\ufffd');
+    const why = isGarbled ? 'its name is not UTF-8' : code;
+    throw new SandboxError(
+      'path_invalid',
+      `Cannot copy ${JSON.stringify(path)} into the sandbox: ${why}`,
+      { cause, hint: 'Move it away, or hand over single files' },
+    );
   }
 }

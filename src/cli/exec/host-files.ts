@@ -33,7 +33,7 @@ export async function copyOut(
     for (const { path, change, sha256 } of changes) {
       if (change === 'deleted') continue;
       const reason =
-        sha256 === undefined ? 'is not a regular file' : await findTooLarge(sandbox, path);
+        sha256 === undefined ? 'is not a regular file' : await findObstacle(sandbox, path);
       if (reason !== undefined) left.push(`${path} ${reason}, and stays inside`);
       else writeBelow(root, path, await sandbox.fs.readFile(path, { maxBytes: MAX_FILE_BYTES }));
     }
@@ -49,8 +49,9 @@ export async function copyOut(
   return left;
 }
 
-/** A file with holes is as large as its program likes, whatever it takes on disk. */
-async function findTooLarge(sandbox: Sandbox, path: string): Promise<string | undefined> {
+/** A file with holes is as large as its program likes, whatever it takes on disk; and a name is what bytes it likes. */
+async function findObstacle(sandbox: Sandbox, path: string): Promise<string | undefined> {
+  if (path.includes('\ufffd')) return 'has a name that may not be UTF-8';
   const { sizeBytes } = await sandbox.fs.stat(path);
   return sizeBytes > MAX_FILE_BYTES ? `is larger than ${MAX_FILE_BYTES} bytes` : undefined;
 }
