@@ -186,8 +186,9 @@ void change_attributes(const struct request *r, int dirfd, uint64_t path, int fl
     else error = change_attribute(r, &t);
   }
   if (!strcmp(op, "chmod")) describe_mode(r, mode);
-  note_outcome(r, (struct fact){.op = op, .path = t.path, .target = mode, .error = -error,
-                                .flags = t.exists && S_ISDIR(t.st.st_mode) ? FACT_DIRECTORY : 0});
+  if (!has_no_name(&t))
+    note_outcome(r, (struct fact){.op = op, .path = t.path, .target = mode, .error = -error,
+                                  .flags = t.exists && S_ISDIR(t.st.st_mode) ? FACT_DIRECTORY : 0});
   let_names_go(&hold);
   release(&t);
   answer(r, 0, error);

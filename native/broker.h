@@ -229,6 +229,7 @@ int fetch_path(const struct request *r, uint64_t address);
 int resolve_fetched(const struct request *r, int dirfd, int follow, bool empty_ok, struct target *t);
 int resolve_argument(const struct request *r, int dirfd, uint64_t address, int follow, bool empty_ok, struct target *t);
 bool has_moved(const struct target *t);
+bool has_no_name(const struct target *t);
 bool may_create(struct broker *b);
 bool is_setuid_refused(const struct request *r, mode_t mode);
 void note_refusal(const struct request *r, const char *op, const char *path, uint32_t rule, int error);

@@ -251,7 +251,9 @@ static void perform_link(const struct request *r) {
   }
   if (error == -EAGAIN) error = -EBUSY;
   if (!error) guard_note(r->broker, &to);
-  note_outcome(r, (struct fact){.op = "link", .path = from.path, .target = to.path, .error = -error});
+  /* What had no name has got its first. */
+  if (!error && has_no_name(&from)) note_outcome(r, (struct fact){.op = "create", .path = to.path});
+  else note_outcome(r, (struct fact){.op = "link", .path = from.path, .target = to.path, .error = -error});
   let_names_go(&hold);
   release(&from);
   release(&to);

@@ -86,6 +86,12 @@ void note_kernel_refusal(const struct request *r, const char *op, const char *pa
     record_fact(r, (struct fact){.op = op, .path = path, .rule = NO_RULE, .error = -error, .flags = FACT_KERNEL});
 }
 
+/* Held by a descriptor alone: a pipe, memory, or a file that has no name yet, or none any more. */
+bool has_no_name(const struct target *t) {
+  if (!t->exists || t->path[0] != '/') return t->exists;
+  return !strncmp(t->path, "/memfd:", 7) || (!S_ISDIR(t->st.st_mode) && !t->st.st_nlink);
+}
+
 /* How it ended, unless it has been recorded as a refusal. */
 void note_outcome(const struct request *r, struct fact fact) {
   if (fact.error == ESRCH || !fact.path[0]) return; /* the caller is gone, or named nothing */

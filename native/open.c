@@ -146,6 +146,7 @@ static int open_checked(const struct request *r, const struct open_call *call, c
 
 /* What kind of opening it was, as the record has it. */
 static void note_open(const struct request *r, const struct open_call *call, const struct target *t, int error) {
+  if (!error && ((call->flags & O_TMPFILE) == O_TMPFILE || has_no_name(t))) return;
   uint32_t ops = open_ops(call, t->exists);
   bool is_write = ops & OP_WRITE;
   struct fact fact = {.op = !is_write ? "read" : error || t->exists ? "write" : "create", .path = t->path, .error = error};

@@ -19,7 +19,29 @@ const rename = (from: string, to: string, flags = 0): string =>
   `python3 -c 'import ctypes, sys; sys.exit(ctypes.CDLL(None).renameat2(-100, b"${from}", -100, b"${to}", ${flags}))'`;
 const exchange = (one: string, other: string): string => rename(one, other, 2);
 
+/** A file without a name, memory and a pipe; the first gets one in the end. */
+const NAMELESS = `import os
+fd = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o600)
+os.write(fd, b'x')
+os.fchmod(fd, 0o640)
+os.close(os.open(f'/proc/self/fd/{fd}', os.O_RDWR))
+os.fchmod(os.memfd_create('m'), 0o600)
+os.fchmod(os.pipe()[0], 0o600)
+gone = os.open('gone', os.O_CREAT | os.O_RDWR)
+os.unlink('gone')
+os.fchmod(gone, 0o600)
+`;
+
 const CASES: readonly Case[] = [
+  {
+    does: 'holds what has no name',
+    script: `cat > /tmp/nameless.py <<'END'\n${NAMELESS}END\npython3 /tmp/nameless.py`,
+  },
+  {
+    does: 'gives a name to what had none',
+    script: `cat > /tmp/nameless.py <<'END'\n${NAMELESS}os.link(f'/proc/self/fd/{fd}', 'named', src_dir_fd=0)\nEND\npython3 /tmp/nameless.py`,
+    created: ['named'],
+  },
   {
     does: 'puts a file into place twice and removes it',
     script: 'echo 1 > l; mv l m; echo 2 > l; mv l m; rm m',
