@@ -71,7 +71,9 @@ export async function sweepMapped(): Promise<SweepReport> {
       rmdirSync(place);
       report.removed.push(place);
     } catch (error) {
-      report.problems.push(`${place}: ${messageOf(error)}`);
+      // Unless somebody else was quicker.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+        report.problems.push(`${place}: ${messageOf(error)}`);
     }
   }
   return report;

@@ -12,8 +12,9 @@ export async function sweepEngine(
   findEngine: () => Promise<Engine>,
 ): Promise<SweepReport> {
   const mapped = await sweepMapped();
-  const removed = [...sweepDirectories(), ...mapped.removed];
-  const problems = [...mapped.problems];
+  const directories = await sweepDirectories();
+  const removed = [...directories.removed, ...mapped.removed];
+  const problems = [...directories.problems, ...mapped.problems];
   try {
     const { docker } = await findEngine();
     const filters = { label: [`${LABEL}=${backend}`] };

@@ -111,7 +111,8 @@ export class DirectGvisorBackend implements SandboxBackend {
   }
 
   async sweep(): Promise<SweepReport> {
-    return { removed: [...sweepDirectories(), ...sweepGroups()], problems: [] };
+    const { removed, problems } = await sweepDirectories();
+    return { removed: [...removed, ...sweepGroups()], problems };
   }
 }
 

@@ -1,12 +1,15 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { SweepReport } from '../backend.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import { isOwnerGone, nameOwner } from '../owner.ts';
 
 /** What follows it in a name says whose it is. */
 export const DIRECTORY_PREFIX = 'assay-container-';
+/** Each a tenth of a second longer than the one before. */
+const SWEEP_RETRIES = 6;
 /** Inside; see scripts/engines/image.sh. */
 const CODE = '/run/assay/code';
 
@@ -51,11 +54,19 @@ export function isLeftBehind(name: string): boolean {
   return isOwnerGone(owner);
 }
 
-/** Removes what processes that are gone have left; returns what that was. */
-export function sweepDirectories(): string[] {
-  const left = readdirSync(tmpdir()).filter(
-    (name) => name.startsWith(DIRECTORY_PREFIX) && isLeftBehind(name),
-  );
-  for (const name of left) rmSync(join(tmpdir(), name), { recursive: true, force: true });
-  return left.map((name) => join(tmpdir(), name));
+/** Removes what processes that are gone have left. What they had started may still write there, and has a moment to end. */
+export async function sweepDirectories(): Promise<SweepReport> {
+  const report = { removed: [] as string[], problems: [] as string[] };
+  const left = readdirSync(tmpdir())
+    .filter((name) => name.startsWith(DIRECTORY_PREFIX) && isLeftBehind(name))
+    .map((name) => join(tmpdir(), name));
+  for (const path of left) {
+    try {
+      await rm(path, { recursive: true, force: true, maxRetries: SWEEP_RETRIES });
+      report.removed.push(path);
+    } catch (error) {
+      report.problems.push(`${path}: ${(error as Error).message}`);
+    }
+  }
+  return report;
 }
