@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Event, Program } from '../observe/event.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type RefusedOp, suggestAllow } from '../policy/suggest-flag.ts';
@@ -172,7 +171,7 @@ function listRunRefusals({ record, policy }: RunFactsInput): RunRefusal[] {
 function makeHint(
   event: Attempt,
   policy: Pick<Policy, 'fs'>,
-  { variables, egress }: RunRecord,
+  { variables, egress, isThere }: RunRecord,
 ): string | null {
   if (event.decision?.layer === 'egress') return makeEgressHint(event, egress);
   const asked = toRefused(event);
@@ -181,7 +180,7 @@ function makeHint(
   const { flag, policyLine, refusedBy } = suggestAllow(asked.op, asked.path, {
     policy,
     variables,
-    isThere: existsSync,
+    isThere,
   });
   const way = flag ?? policyLine;
   if (way !== undefined) return `allow it with ${way}`;

@@ -29,6 +29,8 @@ export interface RunRecord {
   readonly coverage: Coverage;
   readonly end: RunEnd;
   readonly variables: Variables;
+  /** On the host, by now. */
+  readonly isThere?: ((path: string) => boolean) | undefined;
   /** Where the private tmp is seen inside: `/tmp`, `/var/tmp` or the private directory itself. */
   readonly privateTmp: readonly string[];
   readonly uid: number;

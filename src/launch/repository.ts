@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { escapeLiteral } from '../policy/glob.ts';
-import type { FsRule } from '../policy/policy.ts';
+import type { FsRule, Variables } from '../policy/policy.ts';
 
 /** The values of one setting, such as `core.hookspath`, in the text of a git configuration. */
 function readValues(text: string, setting: string): string[] {
@@ -53,7 +52,7 @@ function toRule(path: string, text: string): FsRule {
 }
 
 /** The files that a configuration includes, whatever the condition, and those that they include. Each is read once. */
-function listIncludes(config: string): string[] {
+function listIncludes(config: string, home: string): string[] {
   const found = new Set([config]);
   for (const file of found) {
     const text = readIfThere(file);
@@ -61,7 +60,7 @@ function listIncludes(config: string): string[] {
       ...readValues(text, 'include.path'),
       ...readValues(text, 'includeif.path'),
     ])
-      found.add(resolve(dirname(file), named.replace(/^~(?=\/)/, homedir())));
+      found.add(resolve(dirname(file), named.replace(/^~(?=\/)/, home)));
   }
   found.delete(config);
   return [...found];
@@ -72,11 +71,11 @@ function toRealPath(path: string): string {
 }
 
 /** A repository may keep hooks and configuration among its files, or link to them; then those are protected, too. */
-export function findRepositoryRules(cwd: string): FsRule[] {
+export function findRepositoryRules({ cwd, home }: Pick<Variables, 'cwd' | 'home'>): FsRule[] {
   if (!existsSync(`${cwd}/.git`)) return [];
   const common = findCommonDir(cwd);
   const includes = new Set(
-    listIncludes(`${common}/config`).flatMap((path) => [path, toRealPath(path)]),
+    listIncludes(`${common}/config`, home).flatMap((path) => [path, toRealPath(path)]),
   );
   const rules = [
     ...listLinkTargets(`${common}/hooks`).map((path) =>

@@ -195,7 +195,7 @@ async function preparePolicy({
   const fs = [
     ...loaded.fs,
     ...findOwnRules(outputs),
-    ...findRepositoryRules(cwd),
+    ...findRepositoryRules({ cwd, home }),
     ...findToolchainRules({ command, env: callerEnv, home, cwd, tree }),
   ];
   const limits = { ...loaded.limits, ...readLimits(flags) };

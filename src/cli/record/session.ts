@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { sha256Hex } from '../../core/digest.ts';
 import { redactArgv } from '../../core/redact.ts';
 import type { Destination, EgressLog, NameTable, Verdict } from '../../egress/egress.ts';
@@ -213,6 +214,7 @@ export class RecordSession {
         execError: result.execError,
       },
       variables,
+      isThere: existsSync,
       privateTmp: plan.launch.privateTmp,
       uid,
       startedMs: this.#startedMs,
