@@ -51,9 +51,9 @@ describe('JavaScript', () => {
   });
 
   it('runs timers in order, and awaits', async () => {
-    const code = `setTimeout(() => console.log('late'), 60);
-setTimeout((word) => console.log(word), 5, 'soon');
-const id = setInterval(() => { console.log('again'); clearInterval(id); }, 20);
+    const code = `setTimeout(() => console.log('late'), 900);
+setTimeout((word) => console.log(word), 300, 'soon');
+const id = setInterval(() => { console.log('again'); clearInterval(id); }, 600);
 queueMicrotask(() => console.log('micro'));
 console.log(await new Promise((resolve) => setTimeout(resolve, 1, 'awaited')));`;
     expect((await javascript(code)).out).toBe('micro\nawaited\nsoon\nagain\nlate\n');
