@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** An attack that gets through once has got through: it is never tried again. */
+/** Each says of its own which of its failures may be tried again: an attack that gets through once has got through. */
 const ATTACKS = ['test/escapes/**/*.test.ts'];
 
 /** The same programs on every backend, and what is about one engine only. */
@@ -49,8 +49,14 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** More files at a time than there are cores, since much of it is waiting. */
-const SHARED = { testTimeout: 60_000, hookTimeout: 60_000, maxWorkers: 4 };
+const SHARED = {
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  // More files at a time than there are cores, since much of it is waiting.
+  maxWorkers: 4,
+  // Real processes on a busy machine: what passes only when tried again is listed at the end of the run.
+  retry: 1,
+};
 
 export default defineConfig({
   test: {
@@ -71,8 +77,6 @@ export default defineConfig({
           ...SHARED,
           name: 'sandbox',
           include: SANDBOXED,
-          // Real processes on a busy machine: what passes only when tried again is listed at the end of the run.
-          retry: 1,
         },
       },
       {
@@ -88,7 +92,6 @@ export default defineConfig({
           ...SHARED,
           name: 'conformance',
           include: KIT,
-          retry: 1, // as above: engines, and machines that are emulated
           globalSetup: ['test/engines/dockerd-setup.ts'],
         },
       },

@@ -28,7 +28,10 @@ const DEGRADED: readonly Layer[] = [
 /** With ASSAY_ESCAPES=all every attack meets every degraded set; else the ordinary user's the sets that concern its control. */
 const isExhaustive = process.env['ASSAY_ESCAPES'] === 'all';
 
-const RUN_TIMEOUT_MS = 60_000;
+/** A run that did not come about says nothing of the boundary; an attack that got through once has got through. */
+const INSIDE = { timeout: 60_000, retry: { count: 1, condition: /the program must start/ } };
+/** A race may need another try to be won; inside, one win is one too many. */
+const BARE = { timeout: 60_000, retry: 2 };
 
 /** Declares, for each attack and attacker: it succeeds bare, it fails inside, it fails or is announced degraded. */
 export function declareAttacks(title: string, attacks: readonly Attack[]): void {
@@ -45,20 +48,12 @@ export function declareAttacks(title: string, attacks: readonly Attack[]): void 
           `${attack.id} as ${attacker.name}: ${attack.title}`,
           () => {
             const trial = new Trial(attack, attacker, summary);
-            // A race may need another try to be won; inside, one win is one too many.
-            it('succeeds without the sandbox', { timeout: RUN_TIMEOUT_MS, retry: 2 }, (context) =>
-              trial.proveBare(context.skip),
-            );
-            it('fails inside', { timeout: RUN_TIMEOUT_MS }, (context) =>
-              trial.proveInside(context.skip),
-            );
-            for (const layer of listDegraded(attack, attacker)) {
-              it(
-                `fails, or is announced, without ${layer}`,
-                { timeout: RUN_TIMEOUT_MS },
-                (context) => trial.proveDegraded(layer, context.skip),
+            it('succeeds without the sandbox', BARE, ({ skip }) => trial.proveBare(skip));
+            it('fails inside', INSIDE, ({ skip }) => trial.proveInside(skip));
+            for (const layer of listDegraded(attack, attacker))
+              it(`fails, or is announced, without ${layer}`, INSIDE, ({ skip }) =>
+                trial.proveDegraded(layer, skip),
               );
-            }
           },
         );
       }
@@ -175,7 +170,7 @@ class Trial {
 /** The tree is given a moment: the kernel ends processes after it has told us that the first one ended. */
 async function listLeftovers(fixture: Fixture): Promise<number[]> {
   const isOurs = (pid: number) => pid !== fixture.victimPid && !isVictimsKeeper(pid);
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 60; round++) {
     const left = findProcessesBelow(fixture.base).filter(isOurs);
     if (left.length === 0) return left;
     await sleep(30);

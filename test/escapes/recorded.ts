@@ -91,12 +91,12 @@ export function runOutside(options: RecordOptions): void {
   if (result.status !== 0) throw new Error(`${options.id}: ${result.stderr}`);
 }
 
-export function readLines(place: Place): Line[] {
-  const text = fs.readFileSync(place.at('out/run.ndjson'), 'utf8');
-  return text
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Line);
+/** What stands behind the last newline may be cut off where whoever writes it was killed, or has not ended. */
+export function readLines(place: Place, { isWhole = true } = {}): Line[] {
+  const lines = fs.readFileSync(place.at('out/run.ndjson'), 'utf8').split('\n');
+  const rest = lines.pop();
+  if (isWhole && rest !== '') throw new Error(`a line was cut off: ${rest}`);
+  return lines.map((line) => JSON.parse(line) as Line);
 }
 
 export function readEvidence(place: Place): Evidence {
