@@ -1,6 +1,7 @@
 import type { FileEvent } from '../../observe/event.ts';
 import type { Births } from './births.ts';
 import type { CanonicalLine } from './canonical-line.ts';
+import { isObjectListing } from './git-trees.ts';
 import type { Names } from './names.ts';
 import { isAboutMachine, isUserLookup, systemClassOf } from './special-paths.ts';
 import { MISSING } from './walks.ts';
@@ -91,6 +92,7 @@ function isChance(event: FileEvent, line: CanonicalLine, context: FileLineContex
     return true;
   }
   if (op === 'read' && outcome === 'ok' && context.isGitRead(event.path, line.program)) return true;
+  if (op === 'read' && isObjectListing(event.path, line.program)) return true;
   if (op === 'utimes' && context.isFreshened(event.path)) return true;
   if (op === 'mkdir' && outcome === 'EEXIST' && context.isAbovePlace(event.path)) return true;
   if (!context.isMade(event.path, line.path)) return false;

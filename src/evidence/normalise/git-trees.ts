@@ -4,6 +4,8 @@ const GIT_IMAGE = /\/(?:git|git-core\/[^/]+)$/;
 /** A loose object or a file of a pack, by what names its content: that is the same in every store that has it. */
 const OBJECT =
   /\/objects\/([0-9a-f]{2}\/(?:[0-9a-f]{62}|[0-9a-f]{38})|pack\/pack-(?:[0-9a-f]{64}|[0-9a-f]{40})\.\w+)$/;
+/** All objects whose names begin alike. */
+const OBJECT_DIRECTORY = /\/objects\/[0-9a-f]{2}$/;
 const DESCRIBING: ReadonlySet<string> = new Set(['utimes', 'chmod', 'chown', 'xattr']);
 
 /**
@@ -26,6 +28,14 @@ export function makeGitReadTest(
       if (roots.has(path.slice(0, at))) return true;
     return false;
   };
+}
+
+/**
+ * Tells that git lists the objects whose names begin alike: it counts those with 17 to guess how many there are, and
+ * whether there is such a directory is a matter of the names, which hold the time of a commit.
+ */
+export function isObjectListing(path: string, image: string): boolean {
+  return OBJECT_DIRECTORY.test(path) && GIT_IMAGE.test(image);
 }
 
 /**

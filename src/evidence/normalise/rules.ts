@@ -174,10 +174,10 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   {
     name: 'git-objects',
     appliesTo:
-      'times of objects and packs of a git repository that git sets, and nothing else does',
+      'times of objects and packs of a git repository that git sets, and nothing else does; lists that git makes of objects whose names begin alike',
     does: 'left out',
     hides:
-      'which objects git found there when it was about to write them, which depends on file times',
+      'which objects git found there when it was about to write them, which depends on file times, or when it guessed their number, which depends on their names',
   },
   {
     name: 'locks',

@@ -226,6 +226,18 @@ describe('git', () => {
       expect(linesOf([...base, event], { programs }), event.op).toHaveLength(2);
   });
 
+  it('may find objects whose names begin alike, or none', () => {
+    const programs = [program(1, '/usr/lib/git-core/git'), program(2, '/usr/bin/ls')];
+    const base = [file('read', `${CWD}/origin.git/HEAD`)];
+    const path = `${CWD}/origin.git/objects/17`;
+    for (const outcome of ['ok', 'ENOENT'])
+      expect(linesOf([...base, file('read', path, { outcome })], { programs })).toEqual(
+        linesOf(base, { programs }),
+      );
+    for (const event of [file('read', path, { program: 2 }), file('read', `${path}/notes`)])
+      expect(linesOf([...base, event], { programs }), event.path).toHaveLength(2);
+  });
+
   it('has the same form for a directory that is not there as for one that is', () => {
     const path = `${CWD}/origin.git/objects/ab`;
     const events = [
