@@ -7,6 +7,9 @@ const ATTACKS = ['test/escapes/**/*.test.ts'];
 /** The same programs on every backend, and what is about one engine only. */
 const KIT = ['test/conformance/**/*.test.ts', 'test/engines/**/*.test.ts'];
 
+/** The same for everybody: these engines have no rights of their user's to give. */
+const MACHINES = ['test/conformance/microvm.test.ts', 'test/conformance/wasm.test.ts'];
+
 /** Tests that start sandboxes, compile C or measure time. */
 const SANDBOXED = [
   'test/e2e/**/*.test.ts',
@@ -92,7 +95,15 @@ export default defineConfig({
           ...SHARED,
           name: 'conformance',
           include: KIT,
+          exclude: MACHINES,
           globalSetup: ['test/engines/dockerd-setup.ts'],
+        },
+      },
+      {
+        test: {
+          ...SHARED,
+          name: 'machines',
+          include: MACHINES,
         },
       },
     ],
