@@ -51,7 +51,7 @@ export function isBitten(limit: LimitName): (seen: Seen) => void {
 }
 
 /** How long a hostile program has: enough to begin with what it is there for. */
-export const hostileMs = ({ slowness }: Pick<Kit, 'slowness'>): number => 1000 + 500 * slowness;
+export const hostileMs = ({ slowness }: Pick<Kit, 'slowness'>): number => 1000 + 750 * slowness;
 
 export function timesOut(limitFor: (kit: Kit) => number): (seen: Seen) => void {
   return (seen) => {

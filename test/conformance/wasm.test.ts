@@ -14,6 +14,8 @@ await defineConformance({
     'usage: says how much time and memory it took':
       'process_time() of Python on WASI goes by the clock; test/backends/wasm/sandboxed/limits.test.ts has its own',
   },
+  // CPython takes a second to start where the machine is busy.
+  slowness: 2,
   makeUnavailable: () =>
     createWasmBackend({ find: () => ({ javascript: undefined, python: undefined }) }),
 });

@@ -17,6 +17,9 @@ const bomb = (
   ...row,
 });
 
+/** For what ends by itself, however busy the machine is. */
+const ENDING = { limits: { wallMs: 30_000 } };
+
 const FORKING: Row[] = [
   bomb({
     name: 'fork bomb',
@@ -43,6 +46,7 @@ sleep 100
   bomb({
     name: 'fork chain that is never twice the same process',
     needs: ['processes', 'files'],
+    options: ENDING,
     code: `import os
 open('/workspace/beat', 'wb').close()
 while True:
@@ -89,7 +93,7 @@ const MEMORY: Row[] = [
     name: 'memory bomb',
     needs: ['limit:memoryBytes'],
     spec: { limits: { memoryBytes: 96 * MIB } },
-    options: { limits: { wallMs: 20_000 } },
+    options: ENDING,
     code: `blocks = []
 for _ in range(64): blocks.append(bytearray(b'x') * (8 * 1024 * 1024))
 print('ESCAPED')
@@ -101,7 +105,7 @@ print('ESCAPED')
     language: 'javascript',
     needs: ['limit:memoryBytes'],
     spec: { limits: { memoryBytes: 192 * MIB } },
-    options: { limits: { wallMs: 20_000 } },
+    options: ENDING,
     code: `const blocks = [];
 for (let index = 0; index < 128; index++) blocks.push(new Uint8Array(8 * 1024 * 1024).fill(1));
 console.log('ESCAPED');
@@ -112,7 +116,7 @@ console.log('ESCAPED');
     name: 'memory in files without a name',
     needs: ['syscalls', 'limit:memoryBytes'],
     spec: { limits: { memoryBytes: 96 * MIB } },
-    options: { limits: { wallMs: 20_000 } },
+    options: ENDING,
     code: `import os
 files = []
 for index in range(64):
@@ -127,7 +131,7 @@ print('ESCAPED')
     name: 'memory in shared memory',
     needs: ['files', 'shared kernel', 'limit:memoryBytes'],
     spec: { limits: { memoryBytes: 96 * MIB } },
-    options: { limits: { wallMs: 20_000 } },
+    options: ENDING,
     code: `import os
 for index in range(64):
     try:
@@ -144,6 +148,7 @@ else:
   bomb({
     name: 'memory that is only asked for',
     needs: ['syscalls'],
+    options: ENDING,
     code: `import mmap
 held = []
 try:
@@ -161,7 +166,7 @@ const DISK: Row[] = [
     name: 'disk bomb',
     needs: ['files', 'limit:diskBytes'],
     spec: { limits: { diskBytes: 8 * MIB } },
-    options: { limits: { wallMs: 20_000 } },
+    options: ENDING,
     code: `with open('/workspace/big', 'wb', buffering=0) as file:
     for _ in range(2000): file.write(b'x' * 65536)
 print('ESCAPED')
@@ -172,7 +177,7 @@ print('ESCAPED')
     name: 'disk bomb in many places at once',
     needs: ['files', 'limit:diskBytes'],
     spec: { limits: { diskBytes: 8 * MIB } },
-    options: { limits: { wallMs: 20_000 } },
+    options: ENDING,
     code: `import os
 total = 0
 for place in ('/workspace', '/tmp', '/var/tmp', '/dev/shm', os.environ.get('HOME', '/'), '/run', '/'):
@@ -216,7 +221,7 @@ attempt('allocate', allocate)
     name: 'inode bomb',
     needs: ['files', 'limit:inodes'],
     spec: { limits: { inodes: 500 } },
-    options: { limits: { wallMs: 20_000 } },
+    options: ENDING,
     code: `import os
 for index in range(20000): os.close(os.open('/workspace/%d' % index, os.O_CREAT | os.O_WRONLY))
 print('ESCAPED')
@@ -227,7 +232,7 @@ print('ESCAPED')
     name: 'directory bomb',
     needs: ['files', 'limit:inodes'],
     spec: { limits: { inodes: 500 } },
-    options: { limits: { wallMs: 20_000 } },
+    options: ENDING,
     code: `import os
 for index in range(20000): os.mkdir('/workspace/%d' % index)
 print('ESCAPED')
@@ -237,7 +242,7 @@ print('ESCAPED')
   bomb({
     name: 'directories deeper than a path can be',
     needs: ['files'],
-    options: { limits: { wallMs: 20_000 } },
+    options: ENDING,
     code: `import os
 depth = 0
 try:
@@ -253,6 +258,7 @@ print(depth > 50)
   bomb({
     name: 'names that are long, odd or no text',
     needs: ['files'],
+    options: ENDING,
     code: `import os
 for name in (b'x' * 255, b'\\xff\\xfe', b'\\n\\r\\x1b[31m', b'-rf', b' ', b'\\\\', b'..data', 'é'.encode() * 100, b'%s%n', b'CON'):
     try:
@@ -269,6 +275,7 @@ print('made')
   bomb({
     name: 'files without rights, which have to go with the sandbox',
     needs: ['files'],
+    options: ENDING,
     code: `import os
 os.makedirs('/workspace/locked/inner')
 open('/workspace/locked/inner/file', 'w').write('x')
@@ -325,6 +332,7 @@ while True: os.kill(os.getpid(), signal.SIGSTOP)
   bomb({
     name: 'program that kills everything it can',
     needs: ['signals', 'processes'],
+    options: ENDING,
     code: `import os, signal
 for number in (signal.SIGTERM, signal.SIGKILL):
     for pid in [-1, 0, 1, *range(2, 300)]:
@@ -363,6 +371,7 @@ while True: os.write(1, b'flood' * 10000)
   bomb({
     name: 'background process that holds the output open',
     needs: ['processes'],
+    options: ENDING,
     code: ({ token }) => `import os, sys
 if os.fork() == 0:
     os.setsid()
