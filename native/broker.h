@@ -67,7 +67,7 @@ struct broker {
   struct broker_rule *named_rules[256], *other_rules;
   pthread_mutex_t lock; /* the sets */
   struct names names;
-  struct held_set created_configs, bound_sockets, git_dirs;
+  struct held_set created_configs, bound_sockets, git_dirs, git_file_dirs;
   struct record *record;
   struct program_table *programs;
 };

@@ -25,7 +25,8 @@ bool is_held(struct broker *b, struct held_set *set, const struct stat *st) {
 /* False when the set is full: then the file counts as one that was there before, which is the safe side. */
 bool hold(struct broker *b, struct held_set *set, int at, const char *name, bool is_born) {
   struct stat st;
-  int fd = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  /* A directory that is held already needs no lookup, which taking its rights away at the same time would make fail. */
+  int fd = strcmp(name, ".") ? openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC) : fcntl(at, F_DUPFD_CLOEXEC, 0);
   if (fd < 0 || fstat(fd, &st)) {
     if (fd >= 0) close(fd);
     return false;
@@ -128,7 +129,8 @@ bool guard_refuses(struct broker *b, const struct target *t) {
   const char *name = last_name(t->path);
   /* Without room to remember another git directory, none is made. */
   if ((is_mark(name) || !strcmp(name, "refs")) && !t->exists && b->git_dirs.count >= MAX_HELD) return true;
-  if (!strcmp(name, ".git")) return t->exists && !S_ISDIR(t->st.st_mode) && !is_held(b, &b->created_configs, &t->st);
+  if (!strcmp(name, ".git") && !t->exists) return b->git_file_dirs.count >= MAX_HELD;
+  if (!strcmp(name, ".git")) return !S_ISDIR(t->st.st_mode) && !is_held(b, &b->created_configs, &t->st);
   if (!is_config_name(name) && strcmp(name, "commondir")) return false;
   if (t->exists && is_held(b, &b->created_configs, &t->st)) return false;
   return is_in_old(b, t, is_repository) || is_in_old(b, t, is_common_dir);
@@ -142,11 +144,30 @@ bool guard_refuses_removal(struct broker *b, const struct target *t) {
 
 /* ---- what is remembered ---- */
 
-static void report_git_dir(int fd, bool is_born) {
-  char path[PATH_CAP], quoted[PATH_CAP * 6];
+static void quote_path(int fd, char quoted[PATH_CAP * 6]) {
+  char path[PATH_CAP];
   canonical_path(fd, path, sizeof path);
-  report_json_string(quoted, sizeof quoted, path, strlen(path));
+  report_json_string(quoted, PATH_CAP * 6, path, strlen(path));
+}
+
+static void report_git_dir(int fd, bool is_born) {
+  char quoted[PATH_CAP * 6];
+  quote_path(fd, quoted);
   report_line("{\"gitDir\":\"%s\",\"born\":%s}", quoted, is_born ? "true" : "false");
+}
+
+static void report_git_file_dir(int fd) {
+  char quoted[PATH_CAP * 6];
+  quote_path(fd, quoted);
+  report_line("{\"gitFileIn\":\"%s\"}", quoted);
+}
+
+/* A `.git` that is no directory leads git to another place, which may be an old one. */
+static void note_git_file(struct broker *b, const struct target *t) {
+  struct stat st;
+  if (!fstatat(t->parent, t->name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode)) return;
+  bool is_new = !fstat(t->parent, &st) && !is_held(b, &b->git_file_dirs, &st);
+  if (hold(b, &b->git_file_dirs, t->parent, ".", false) && is_new) report_git_file_dir(t->parent);
 }
 
 /* After something was created or renamed to this name. Reported at once, so that no later failure loses it. */
@@ -154,6 +175,7 @@ void guard_note(struct broker *b, const struct target *t) {
   if (!(b->plan->flags & PLAN_GIT_GUARD) || t->parent < 0 || is_in_private_tmp(b, t->path)) return;
   bool is_config = is_config_name(t->name) || !strcmp(t->name, "commondir");
   if (is_config || !strcmp(t->name, ".git")) hold(b, &b->created_configs, t->parent, t->name, false);
+  if (!strcmp(t->name, ".git")) note_git_file(b, t);
   if (!is_mark(t->name) && !is_config && strcmp(t->name, "refs")) return;
   struct stat st;
   bool is_new = !fstat(t->parent, &st) && !is_held(b, &b->git_dirs, &st), is_born = !t->exists && is_birth(t->parent, t->name);
@@ -163,4 +185,5 @@ void guard_note(struct broker *b, const struct target *t) {
 /* The directories are held open, so a repository that was moved is reported where it is now. */
 void guard_finish(struct broker *b) {
   for (size_t i = 0; i < b->git_dirs.count; i++) report_git_dir(b->git_dirs.items[i].fd, b->git_dirs.items[i].is_born);
+  for (size_t i = 0; i < b->git_file_dirs.count; i++) report_git_file_dir(b->git_file_dirs.items[i].fd);
 }

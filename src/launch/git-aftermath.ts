@@ -1,5 +1,13 @@
-import { lstatSync, readdirSync, readFileSync, renameSync, unlinkSync } from 'node:fs';
+import { readFileSync, renameSync, unlinkSync } from 'node:fs';
 import { isHarmlessGitConfig } from './git-config.ts';
+import {
+  findCommonDirDanger,
+  findGitFileDanger,
+  join,
+  KnownGitDirs,
+  listHooks,
+  look,
+} from './git-pointer.ts';
 
 /** A git directory that the run wrote to. Its path is bytes, not text: a name need not be UTF-8. */
 export interface GitDir {
@@ -16,18 +24,6 @@ export interface SetAside {
   /** What made it dangerous. */
   readonly because: string;
   readonly problem?: string | undefined;
-}
-
-function join(dir: Buffer, name: Buffer | string): Buffer {
-  return Buffer.concat([dir, Buffer.from('/'), Buffer.from(name)]);
-}
-
-function look(path: Buffer): ReturnType<typeof lstatSync> | undefined {
-  try {
-    return lstatSync(path);
-  } catch {
-    return undefined; // not there, or not to be looked at: then git cannot read it either
-  }
 }
 
 function setAside(path: Buffer, because: string): SetAside {
@@ -100,9 +96,10 @@ function checkHooks(dir: Found, sinceMs: number): SetAside[] {
   if (!found) return [];
   if (!found.isDirectory())
     return isOfThisRun(hooks, dir, sinceMs) ? [setAside(hooks, 'not a directory')] : [];
-  return readdirSync(hooks, { encoding: 'buffer' })
-    .filter((name) => !name.includes('.sample') && !name.includes('.assay-set-aside-'))
-    .map((name) => join(hooks, name))
+  const names = listHooks(hooks);
+  // Git runs hooks by their names, so it need not be able to list them.
+  if (!names) return isOfThisRun(hooks, dir, sinceMs) ? [setAside(hooks, 'cannot be listed')] : [];
+  return names
     .filter((path) => isOfThisRun(path, dir, sinceMs) && mayBeHook(path, dir))
     .map((path) => setAside(path, 'git hook'));
 }
@@ -111,29 +108,74 @@ function checkDir(dir: GitDir, sinceMs: number): SetAside[] {
   const kind = look(dir.path)?.isDirectory() ? findKind(dir) : undefined;
   if (!kind) return [];
   const found = { ...dir, kind };
+  return [
+    ...checkConfig(found, 'config', sinceMs),
+    ...checkConfig(found, 'config.worktree', sinceMs),
+    ...checkHooks(found, sinceMs),
+  ];
+}
+
+/** What leads git to another directory, which may be an old one that nothing led to before. */
+function checkPointer(path: Buffer, findDanger: () => string | undefined): SetAside[] {
+  if (!look(path)) return [];
+  let reason: string | undefined;
   try {
-    return [
-      ...checkConfig(found, 'config', sinceMs),
-      ...checkConfig(found, 'config.worktree', sinceMs),
-      ...checkHooks(found, sinceMs),
-    ];
+    reason = findDanger();
+  } catch (error) {
+    reason = `what cannot be looked at: ${(error as Error).message}`;
+  }
+  return reason === undefined ? [] : [setAside(path, `it leads to ${reason}`)];
+}
+
+function checkCommonDir(dir: GitDir, known: KnownGitDirs, sinceMs: number): SetAside[] {
+  const path = join(dir.path, 'commondir');
+  if (!isOfThisRun(path, dir, sinceMs)) return [];
+  return checkPointer(path, () => findCommonDirDanger(dir.path, known));
+}
+
+/** What is wrong with one never keeps the others from being looked at. */
+function tryCheckDir(dir: GitDir, sinceMs: number): SetAside[] {
+  try {
+    return checkDir(dir, sinceMs);
   } catch (error) {
     const problem = `it could not be looked at: ${(error as Error).message}`;
-    return [
-      { path: dir.path.toString(), movedTo: null, because: 'git directory of this run', problem },
-    ];
+    const path = dir.path.toString();
+    return [{ path, movedTo: null, because: 'git directory of this run', problem }];
   }
 }
 
-/**
- * Looks at the git directories that the run wrote to: settings and hooks that appeared during the run and that would
- * make git run a program, outside, later. What is wrong with one never keeps the others from being looked at.
- */
-export function setAsideGitPrograms(dirs: readonly GitDir[], sinceMs: number): SetAside[] {
+/** What a run did that may concern git, and in which workspace. */
+export interface GitTraces {
+  readonly gitDirs: readonly GitDir[];
+  /** Directories in which it made a `.git` that is no directory. */
+  readonly gitFileDirs: readonly Buffer[];
+  readonly cwd: string;
+  readonly sinceMs: number;
+}
+
+/** Each is reported when it is seen first and when the run is over. */
+function mergeDirs(dirs: readonly GitDir[]): GitDir[] {
   const known = new Map<string, GitDir>();
   for (const dir of dirs) {
     const key = dir.path.toString('latin1');
     known.set(key, { path: dir.path, isBorn: dir.isBorn || known.get(key)?.isBorn === true });
   }
-  return [...known.values()].flatMap((dir) => checkDir(dir, sinceMs));
+  return [...known.values()];
+}
+
+/**
+ * Looks at the git directories that the run wrote to: settings and hooks that appeared during the run and that would
+ * make git run a program, outside, later. Then at what leads to directories, which are by then as they will be.
+ */
+export function setAsideGitPrograms({ gitDirs, gitFileDirs, cwd, sinceMs }: GitTraces): SetAside[] {
+  const known = new KnownGitDirs(cwd, gitFileDirs);
+  const dirs = mergeDirs(gitDirs);
+  const fileDirs = new Map(gitFileDirs.map((dir) => [dir.toString('latin1'), dir]));
+  return [
+    ...dirs.flatMap((dir) => tryCheckDir(dir, sinceMs)),
+    ...dirs.flatMap((dir) => checkCommonDir(dir, known, sinceMs)),
+    ...[...fileDirs.values()].flatMap((dir) =>
+      checkPointer(join(dir, '.git'), () => findGitFileDanger(dir, known)),
+    ),
+  ];
 }

@@ -15,6 +15,8 @@ export interface HelperReport {
   /** Paths that are not there inside. */
   readonly absent: readonly string[];
   readonly gitDirs: readonly GitDir[];
+  /** Directories in which the run made a `.git` that is no directory. */
+  readonly gitFileDirs: readonly Buffer[];
   /** Lines that could not be read: what they said is lost. */
   readonly damagedLines: number;
   /** Whether anything of the program was recorded, and whether the recorder came to its own end. */
@@ -60,6 +62,7 @@ interface Line {
   readonly absent?: string;
   readonly gitDir?: string;
   readonly born?: boolean;
+  readonly gitFileIn?: string;
   readonly full?: string;
   readonly usage?: HelperUsage;
 }
@@ -105,6 +108,7 @@ export class ReportReader {
   private refusalCount = 0;
   private readonly absent: string[] = [];
   private readonly gitDirs: GitDir[] = [];
+  private readonly gitFileDirs: Buffer[] = [];
   private damagedLines = 0;
   private hasRecord = false;
   private isRecordWhole = false;
@@ -134,12 +138,14 @@ export class ReportReader {
 
   finish(): HelperReport {
     if (this.rest) this.feed('\n');
-    const { refusals, absent, gitDirs, damagedLines, hasRecord, isRecordWhole } = this;
+    const { refusals, absent, gitDirs, gitFileDirs } = this;
+    const { damagedLines, hasRecord, isRecordWhole } = this;
     return {
       ...this.once,
       refusals,
       absent,
       gitDirs,
+      gitFileDirs,
       damagedLines,
       hasRecord,
       isRecordWhole,
@@ -175,5 +181,6 @@ export class ReportReader {
     if (line.absent !== undefined) this.absent.push(decodeBytes(line.absent));
     if (line.gitDir !== undefined)
       this.gitDirs.push({ path: Buffer.from(line.gitDir, 'latin1'), isBorn: line.born === true });
+    if (line.gitFileIn !== undefined) this.gitFileDirs.push(Buffer.from(line.gitFileIn, 'latin1'));
   }
 }

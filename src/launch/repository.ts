@@ -28,7 +28,7 @@ function readIfThere(path: string): string {
 }
 
 /** The directory with the configuration and the hooks: `.git`, or for a linked worktree or submodule where that points. */
-function findCommonDir(cwd: string): string {
+export function findCommonDir(cwd: string): string {
   const link = /^gitdir: (.+)$/m.exec(readIfThere(`${cwd}/.git`))?.[1];
   const gitDir = link === undefined ? `${cwd}/.git` : resolve(cwd, link.trim());
   const common = readIfThere(`${gitDir}/commondir`).trim();

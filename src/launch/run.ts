@@ -253,10 +253,13 @@ export async function runSandbox(request: RunRequest): Promise<RunResult> {
 }
 
 /** Most runs make no repository, and need none of this. */
-async function reviewGitDirs({ gitDirs }: HelperReport, sinceMs: number): Promise<SetAside[]> {
-  if (gitDirs.length === 0) return [];
+async function reviewGitDirs(
+  { gitDirs, gitFileDirs }: HelperReport,
+  run: { readonly cwd: string; readonly sinceMs: number },
+): Promise<SetAside[]> {
+  if (gitDirs.length === 0 && gitFileDirs.length === 0) return [];
   const { setAsideGitPrograms } = await import('./git-aftermath.ts');
-  return setAsideGitPrograms(gitDirs, sinceMs);
+  return setAsideGitPrograms({ gitDirs, gitFileDirs, ...run });
 }
 
 interface Tried {
@@ -293,7 +296,10 @@ async function tryEachPlan(request: RunRequest, means: Means): Promise<Tried> {
     });
     const report = await attempt(request, plan, tries > 0 ? { ...means, early: undefined } : means);
     // Whatever else went wrong, what the program left behind is looked at.
-    const setAside = await reviewGitDirs(report, startedMs);
+    const setAside = await reviewGitDirs(report, {
+      cwd: request.variables.cwd,
+      sinceMs: startedMs,
+    });
     const corrected = report.end && !report.failed ? null : correctFacts(host, report);
     if (corrected === null || report.hasRecord)
       return { result: toResult(request, plan, report, setAside), gone: report.gone };

@@ -1,8 +1,20 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { setAsideGitPrograms } from '../../src/launch/git-aftermath.ts';
+import {
+  type GitTraces,
+  type SetAside,
+  setAsideGitPrograms,
+} from '../../src/launch/git-aftermath.ts';
 
 const EVIL = '[core]\n\tfsmonitor = ./evil\n';
 
@@ -25,15 +37,16 @@ describe('setAsideGitPrograms()', () => {
     writeFileSync(Buffer.concat([dir, Buffer.from(`/${name}`)]), text);
   }
 
+  function review(gitDirs: GitTraces['gitDirs'], more: Partial<GitTraces> = {}): SetAside[] {
+    return setAsideGitPrograms({ gitDirs, gitFileDirs: [], cwd: base, sinceMs: 0, ...more });
+  }
+
   it('moves a dangerous configuration away and leaves a harmless one', () => {
     const evil = makeGitDir('evil');
     const good = makeGitDir('good');
     write(evil, 'config', EVIL);
     write(good, 'config', '[core]\n\tbare = true\n');
-    const found = setAsideGitPrograms(
-      [evil, good].map((path) => ({ path, isBorn: true })),
-      0,
-    );
+    const found = review([evil, good].map((path) => ({ path, isBorn: true })));
     expect(found.map(({ because }) => because)).toEqual(['core.fsmonitor']);
     expect(readdirSync(evil)).toContainEqual(
       expect.stringMatching(/^config\.assay-set-aside-[0-9a-f]{12}$/),
@@ -46,7 +59,7 @@ describe('setAsideGitPrograms()', () => {
     const dir = Buffer.from(`${base}/package`);
     mkdirSync(dir);
     mkdirSync(`${base}/package/config`);
-    expect(setAsideGitPrograms([{ path: dir, isBorn: true }], 0)).toEqual([]);
+    expect(review([{ path: dir, isBorn: true }])).toEqual([]);
     expect(readdirSync(dir)).toEqual(['config']);
   });
 
@@ -55,7 +68,7 @@ describe('setAsideGitPrograms()', () => {
     for (const name of ['objects', 'refs', 'hooks/state', 'config.worktree'])
       mkdirSync(`${base}/src/${name}`, { recursive: true });
     for (const name of ['hooks/use-state.ts', 'hooks/pre-commit', 'config']) write(dir, name, EVIL);
-    const found = setAsideGitPrograms([{ path: dir, isBorn: true }], 0);
+    const found = review([{ path: dir, isBorn: true }]);
     expect(found.map(({ because }) => because)).toEqual(['core.fsmonitor', 'git hook']);
     expect(readdirSync(dir)).toContain('config.worktree');
     expect(readdirSync(`${base}/src/hooks`)).toEqual(
@@ -66,7 +79,7 @@ describe('setAsideGitPrograms()', () => {
   it('goes by bytes, so that a name that is not UTF-8 is no way around', () => {
     const dir = makeGitDir(Buffer.from([0x74, 0xff]));
     write(dir, 'config', EVIL);
-    expect(setAsideGitPrograms([{ path: dir, isBorn: false }], 0)).toHaveLength(1);
+    expect(review([{ path: dir, isBorn: false }])).toHaveLength(1);
     expect(readdirSync(dir)).not.toContain('config');
   });
 
@@ -76,8 +89,8 @@ describe('setAsideGitPrograms()', () => {
     write(dir, 'hooks/pre-commit', '#!/bin/sh\n');
     utimesSync(join(dir.toString(), 'hooks/pre-commit'), 1, 1);
     const later = Date.now() + 60_000;
-    expect(setAsideGitPrograms([{ path: dir, isBorn: false }], later)).toEqual([]);
-    expect(setAsideGitPrograms([{ path: dir, isBorn: true }], later)).toHaveLength(1);
+    expect(review([{ path: dir, isBorn: false }], { sinceMs: later })).toEqual([]);
+    expect(review([{ path: dir, isBorn: true }], { sinceMs: later })).toHaveLength(1);
   });
 
   it('goes on with the others when one cannot be looked at', () => {
@@ -85,10 +98,74 @@ describe('setAsideGitPrograms()', () => {
     mkdirSync(join(odd.toString(), 'config'));
     const evil = makeGitDir('evil');
     write(evil, 'config', EVIL);
-    const found = setAsideGitPrograms(
-      [odd, evil].map((path) => ({ path, isBorn: true })),
-      0,
-    );
+    const found = review([odd, evil].map((path) => ({ path, isBorn: true })));
     expect(found.map(({ because }) => because)).toEqual(['not a plain file', 'core.fsmonitor']);
+  });
+
+  describe('what leads to another git directory', () => {
+    function lead(name: string, text: string): Buffer {
+      mkdirSync(`${base}/${name}`);
+      writeFileSync(`${base}/${name}/.git`, text);
+      return Buffer.from(`${base}/${name}`);
+    }
+
+    function makeEvil(name: string): void {
+      write(makeGitDir(name), 'config', EVIL);
+    }
+
+    const reviewFiles = (gitFileDirs: Buffer[]): SetAside[] => review([], { gitFileDirs });
+
+    it('is moved away where that names programs, however it is written, and reported once', () => {
+      makeEvil('old');
+      makeGitDir('good');
+      symlinkSync('../..', `${base}/good/up`);
+      const evil = [
+        'gitdir: ../old',
+        `gitdir: ${base}/old\r\n\n`,
+        'gitdir: ../good/../old/.',
+        `gitdir: ../good/up/${basename(base)}/old\0x`,
+      ].map((text, index) => lead(`evil${index}`, text));
+      const good = ['gitdir: ../good', 'gitdir: ../none', 'gitdir:../old', '', 'old'].map(
+        (text, index) => lead(`good${index}`, text),
+      );
+      const found = reviewFiles([...evil, ...good, ...evil]);
+      expect(found.map(({ path }) => path)).toEqual(evil.map((dir) => `${String(dir)}/.git`));
+      expect(new Set(found.map(({ because }) => because))).toEqual(
+        new Set(['it leads to core.fsmonitor']),
+      );
+      for (const dir of good) expect(readdirSync(dir)).toEqual(['.git']);
+    });
+
+    it('is followed where it is a link, or by way of a worktree', () => {
+      makeEvil('old');
+      mkdirSync(`${base}/linked`);
+      symlinkSync('../old', `${base}/linked/.git`);
+      mkdirSync(`${base}/worktree`);
+      writeFileSync(`${base}/worktree/commondir`, '../old\n');
+      const dirs = [Buffer.from(`${base}/linked`), lead('sub', 'gitdir: ../worktree\n')];
+      expect(reviewFiles(dirs)).toHaveLength(2);
+    });
+
+    it('stays where it leads to a repository that git comes to by itself', () => {
+      makeEvil('.git');
+      mkdirSync(`${base}/.git/worktrees/a`, { recursive: true });
+      writeFileSync(`${base}/.git/worktrees/a/commondir`, '../..\n');
+      mkdirSync(`${base}/nested`);
+      makeEvil('nested/.git');
+      const dirs = [
+        lead('a', `gitdir: ${base}/.git/worktrees/a\n`),
+        lead('b', 'gitdir: ../nested/.git\n'),
+      ];
+      expect(reviewFiles(dirs)).toEqual([]);
+    });
+
+    it('knows the repository of a workspace that lies elsewhere, unless the run led there', () => {
+      makeEvil('bare');
+      const work = lead('work', `gitdir: ${base}/bare\n`);
+      const sub = lead('work/sub', `gitdir: ${base}/bare\n`);
+      const cwd = work.toString();
+      expect(review([], { cwd, gitFileDirs: [sub] })).toEqual([]);
+      expect(review([], { cwd, gitFileDirs: [sub, work] })).toHaveLength(2);
+    });
   });
 });

@@ -205,6 +205,7 @@ describe('correctFacts(), when the doors could not be opened', () => {
     refusalCount: 0,
     absent: [],
     gitDirs: [],
+    gitFileDirs: [],
     damagedLines: 0,
     hasRecord: false,
     isRecordWhole: false,

@@ -50,6 +50,25 @@ function allowExt(fixture: Fixture): void {
 
 const ADD_REMOTE = 'git -C new config remote.o.url "ext::sh -c touch% $1/pwned"';
 
+/** A git directory that names programs came with the files of the project; so far nothing leads to it. */
+function withOldGitDir(fixture: Fixture): void {
+  makeRepository(fixture);
+  fixture.git(['init', '-q', '--template=', '--bare', 'old']);
+  const setting = `\tfsmonitor = "touch ${fixture.at('pwned')}; false"\n`;
+  fixture.write('work/old/config', PLAIN_CONFIG.replace('\tworktree = .\n', setting));
+}
+
+function withOldHooks(fixture: Fixture): void {
+  makeRepository(fixture);
+  fixture.git(['init', '-q', '--template=', 'old']);
+  fixture.write(
+    'work/old/.git/hooks/pre-commit',
+    `#!/bin/sh\ntouch ${fixture.at('pwned')}\n`,
+    0o755,
+  );
+  fs.renameSync(fixture.at('work/old/.git'), fixture.at('work/old/plain'));
+}
+
 const WRITE_COMMON_HOOK = `${HOOK_TEXT} > x/common/hooks/pre-commit; chmod +x x/common/hooks/pre-commit`;
 
 export const GIT_AFTERMATH_ATTACKS: readonly Attack[] = [
@@ -135,6 +154,11 @@ ${ADD_REMOTE}; git -C new config core.repositoryFormatVersion 1; git -C new conf
     script: `mkdir h; ${HOOK_TEXT} > h/pre-commit; chmod +x h/pre-commit; git init -q new; rm -rf new/.git/hooks; mv h new/.git/hooks`,
   }),
   leave({
+    id: 'aftermath-unlisted-hooks',
+    title: 'hooks in a directory that cannot be listed',
+    script: `mkdir -p new x/hooks; ${HOOK_TEXT} > x/hooks/pre-commit; chmod +x x/hooks/pre-commit; chmod 311 x/hooks; cp -r .git/objects .git/refs .git/HEAD x/; echo 'gitdir: ../x' > new/.git`,
+  }),
+  leave({
     id: 'aftermath-renaming-daemon',
     title: 'a daemon renames the repository while the program ends',
     script: `git init -q a; ${FSMONITOR} >> a/.git/config; exec ./attack daemon-renaming "$1" "$2"`,
@@ -168,5 +192,49 @@ ${ADD_REMOTE}; git -C new config core.repositoryFormatVersion 1; git -C new conf
     },
     script: `mv x/common/refs r; ${WRITE_COMMON_HOOK}; mv r x/common/refs; ${WORKTREE}`,
     isSuccess: gitRuns('work/sub'),
+  }),
+  leave({
+    id: 'aftermath-gitfile',
+    title: 'a .git file that leads to an old git directory with a program in its configuration',
+    prepare: withOldGitDir,
+    script: `mkdir new; echo 'gitdir: ../old' > new/.git`,
+  }),
+  leave({
+    id: 'aftermath-gitfile-hooks',
+    title: 'a .git file that leads to an old git directory with hooks',
+    prepare: withOldHooks,
+    script: `mkdir new; echo "gitdir: $PWD/old/plain" > new/.git`,
+  }),
+  leave({
+    id: 'aftermath-gitfile-moved',
+    title: 'a .git file that is renamed to, linked to, and moved along with its directory',
+    prepare: withOldGitDir,
+    script: `mkdir a b; echo 'gitdir: ../old' > a/x; mv a/x a/.git; ln a/.git b/.git; rm -r a; mv b new`,
+  }),
+  leave({
+    id: 'aftermath-gitfile-worktree',
+    title: 'a .git file that leads to a new worktree of an old git directory',
+    prepare: withOldGitDir,
+    script: `mkdir -p wt new; cp old/HEAD wt/; echo ../old > wt/commondir; echo 'gitdir: ../wt' > new/.git`,
+  }),
+  leave({
+    id: 'aftermath-commondir',
+    title: 'a directory that becomes a bare repository by its common directory',
+    prepare: withOldGitDir,
+    script: `mkdir new; cp old/HEAD new/; echo ../old > new/commondir; mkdir new/refs`,
+    isSuccess: (result, fixture) => {
+      fixture.git(['--work-tree=.', 'status'], fixture.at('work/new'));
+      return pwned(result, fixture);
+    },
+  }),
+  leave({
+    id: 'aftermath-gitfile-workspace',
+    title: 'a .git file in a workspace that was no repository',
+    prepare: (fixture) => {
+      withOldGitDir(fixture);
+      fs.rmSync(fixture.at('work/.git'), { recursive: true });
+    },
+    script: `echo 'gitdir: old' > .git`,
+    isSuccess: gitRuns('work'),
   }),
 ];
