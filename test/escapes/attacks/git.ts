@@ -349,4 +349,53 @@ export const GIT_ATTACKS: readonly Attack[] = [
     script: `${FSMONITOR} > x; mv x dev.gitconfig`,
     isSuccess: gitRuns('work'),
   }),
+  config({
+    id: 'git-config-included-nested',
+    title: 'write a file that the configuration of a repository in the workspace includes',
+    prepare: (fixture) => {
+      makeRepository(fixture);
+      fixture.git(['init', '-q', '--template=', 'repos/nested']);
+      fixture.git(['config', 'include.path', '../dev.gitconfig'], fixture.at('work/repos/nested'));
+    },
+    script: `${FSMONITOR} > repos/nested/dev.gitconfig`,
+    isSuccess: gitRuns('work/repos/nested'),
+  }),
+  config({
+    id: 'git-config-included-submodule',
+    title: 'write a file that the configuration of a submodule includes',
+    prepare: (fixture) => {
+      makeRepository(fixture);
+      fixture.makeDirectory('work/.git/modules/a/b/c');
+      fixture.git(['init', '-q', '--separate-git-dir=.git/modules/a/b/c/lib', 'a/b/c/lib']);
+      fixture.git(['config', 'include.path', 'dev.gitconfig'], fixture.at('work/a/b/c/lib'));
+    },
+    script: `${FSMONITOR} > .git/modules/a/b/c/lib/dev.gitconfig`,
+    isSuccess: gitRuns('work/a/b/c/lib'),
+  }),
+  config({
+    id: 'git-config-included-worktree',
+    title: 'write a file that the configuration of one worktree includes',
+    prepare: (fixture) => {
+      makeRepository(fixture);
+      fixture.git(['config', 'extensions.worktreeConfig', 'true']);
+      fixture.git(['worktree', 'add', '-q', 'wt']);
+      fixture.git(
+        ['config', '--worktree', 'include.path', fixture.at('work/dev.gitconfig')],
+        fixture.at('work/wt'),
+      );
+    },
+    script: `${FSMONITOR} > dev.gitconfig`,
+    isSuccess: gitRuns('work/wt'),
+  }),
+  config({
+    id: 'git-hooks-path-worktree',
+    title: 'write a hook where core.hooksPath leads from another worktree',
+    prepare: (fixture) => {
+      makeRepository(fixture);
+      fixture.git(['worktree', 'add', '-q', 'wt']);
+      fixture.git(['config', 'core.hooksPath', '.githooks']);
+    },
+    script: `mkdir -p wt/.githooks; ${HOOK_TEXT} > wt/.githooks/pre-commit; chmod +x wt/.githooks/pre-commit`,
+    isSuccess: gitRuns('work/wt'),
+  }),
 ];
