@@ -17,7 +17,7 @@ export interface Grant {
   readonly written: string;
   readonly rights: number;
   readonly rule: FsRule;
-  /** The rule has a wildcard: the kernel gets the directory above it, the broker keeps to the rule. */
+  /** The rule has a wildcard, or names what is yet to be made: the kernel gets the directory above it, the broker keeps to the rule. */
   readonly isGlob: boolean;
 }
 
@@ -25,6 +25,8 @@ export interface GrantList {
   readonly grants: readonly Grant[];
   /** Rules that name nothing that exists. */
   readonly absent: readonly FsRule[];
+  /** Of the grants, those for what does not exist yet but can be made. */
+  readonly awaited: readonly Grant[];
   /** Rules that a link inside a writable place leads out of it: the program of an earlier run may have put it there. */
   readonly astray: readonly FsRule[];
 }
@@ -53,18 +55,47 @@ export function groupSystemRules(rules: readonly FsRule[]): SystemGroup[] {
   return groups;
 }
 
-/** Everything that is granted besides the system's own places. */
-export function collectGrants(rules: readonly FsRule[], tree: FileTree): GrantList {
-  const grants: Grant[] = [];
-  const absent: FsRule[] = [];
+/** Whether a person has asked for this rule, rather than a preset that names what many machines have. */
+export function isAskedFor({ origin }: FsRule): boolean {
+  return origin.at !== undefined || origin.source.startsWith('--');
+}
+
+/** Places whose directory is not given as it is, whatever is granted in it. */
+const NOT_SHARED = /^(?:\/|\/tmp|\/var\/tmp|\/(?:dev|proc|sys)(?:\/.*)?)$/;
+
+/** The directory in which what a rule names can be made; undefined when it cannot, or is made in a writable place anyway. */
+function findAwaited(rule: FsRule, grants: readonly Grant[], tree: FileTree): Grant | undefined {
+  if (!isLiteral(rule.pattern) || !rule.rights.includes('write') || !isAskedFor(rule))
+    return undefined;
+  const name = unescapeLiteral(rule.pattern);
+  const written = name.slice(0, name.lastIndexOf('/')) || '/';
+  const path = tree.realpath(written);
+  if (path === null || NOT_SHARED.test(path) || !tree.isDirectory(path)) return undefined;
+  const isWritable = grants.some(
+    (grant) => !grant.isGlob && grant.rights & WRITE && isAtOrBelow(path, grant.path),
+  );
+  if (isWritable) return undefined;
+  return { path, written, rights: rightBits(rule.rights), rule, isGlob: true };
+}
+
+/** Everything that is granted besides the system's own places. What is yet to be made needs the broker. */
+export function collectGrants(
+  rules: readonly FsRule[],
+  tree: FileTree,
+  hasBroker: boolean,
+): GrantList {
+  const given: Grant[] = [];
+  const missing: FsRule[] = [];
   for (const rule of rules) {
     if (rule.effect !== 'allow' || rule.isSystem) continue;
     const isGlob = !isLiteral(rule.pattern);
     const written = isGlob ? literalPrefix(rule.pattern) : unescapeLiteral(rule.pattern);
     const path = tree.realpath(written);
-    if (path === null) absent.push(rule);
-    else grants.push({ path, written, rights: rightBits(rule.rights), rule, isGlob });
+    if (path === null) missing.push(rule);
+    else given.push({ path, written, rights: rightBits(rule.rights), rule, isGlob });
   }
+  const awaited = hasBroker ? missing.flatMap((rule) => findAwaited(rule, given, tree) ?? []) : [];
+  const grants = [...given, ...awaited];
   const isAstray = (grant: Grant): boolean =>
     grant.path !== grant.written &&
     grants.some(
@@ -75,5 +106,10 @@ export function collectGrants(rules: readonly FsRule[], tree: FileTree): GrantLi
         !isAtOrBelow(grant.path, other.path),
     );
   const astray = grants.filter(isAstray).map(({ rule }) => rule);
-  return { grants: grants.filter((grant) => !isAstray(grant)), absent, astray };
+  return {
+    grants: grants.filter((grant) => !isAstray(grant)),
+    absent: missing.filter((rule) => !awaited.some((grant) => grant.rule === rule)),
+    awaited: awaited.filter((grant) => !isAstray(grant)),
+    astray,
+  };
 }

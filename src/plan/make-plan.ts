@@ -6,7 +6,7 @@ import { planBrokerRules } from './broker.ts';
 import { describeRule, findDegradations } from './degradations.ts';
 import type { DoorPlan } from './doors.ts';
 import { type FileTree, isAtOrBelow } from './file-tree.ts';
-import { collectGrants, groupSystemRules, READ, WRITE } from './grants.ts';
+import { collectGrants, groupSystemRules, isAskedFor, READ, WRITE } from './grants.ts';
 import { formatHostPorts } from './host-ports.ts';
 import { planLandlock } from './landlock.ts';
 import { type ActiveLayers, chooseLayers, type LayerChoice } from './layers.ts';
@@ -159,7 +159,7 @@ export function makePlan(input: PlanInput): Plan {
     net.rules.length > 0
       ? { ...input.policy, fs: [...input.policy.fs, ...net.rules] }
       : input.policy;
-  const { grants, absent, astray } = collectGrants(policy.fs, tree);
+  const { grants, absent, awaited, astray } = collectGrants(policy.fs, tree, active.has.broker);
   const system = groupSystemRules(policy.fs);
   // Without a mount namespace these are the host's own, shared with every other program of this user.
   if (!active.has.mount)
@@ -167,7 +167,7 @@ export function makePlan(input: PlanInput): Plan {
       for (const path of SHARED_DEVICES)
         if (paths.includes(path)) paths.splice(paths.indexOf(path), 1);
   // A socket that may be connected to has to be seen; the kernel's file rights do not matter for it.
-  const sockets = collectGrants(policy.unix, tree).grants.map((grant) => ({
+  const sockets = collectGrants(policy.unix, tree, false).grants.map((grant) => ({
     ...grant,
     rights: READ,
   }));
@@ -290,9 +290,8 @@ export function makePlan(input: PlanInput): Plan {
       ...(filter?.isAttributeChangeRefused
         ? ['File permissions, owners and times cannot be changed without the broker and mount']
         : []),
-      ...absent
-        .filter(({ origin }) => origin.at !== undefined || origin.source.startsWith('--'))
-        .map((rule) => `${describeRule(rule)} names nothing that exists`),
+      ...absent.filter(isAskedFor).map((rule) => `${describeRule(rule)} names nothing that exists`),
+      ...awaited.map(({ rule }) => `${describeRule(rule)} does not exist yet, and may be made`),
     ],
     limits,
     network,

@@ -106,6 +106,16 @@ describe('policy explain PATH', () => {
     );
   });
 
+  it('says that what is granted cannot be made where its directory is not there', async () => {
+    const policy = join(dir, 'policy.yaml');
+    const explainNew = async (path: string): Promise<PathExplanation> => {
+      writeFileSync(policy, `fs: { write: ["${path}"] }\n`);
+      return explain(path, { policy, op: 'write' });
+    };
+    expect((await explainNew(join(dir, 'new'))).notes).toEqual([]);
+    expect((await explainNew(join(dir, 'none/new'))).notes[0]).toContain('cannot be made here');
+  });
+
   it('prints text', async () => {
     const { stdout } = await capture(run, { workdir: dir, op: 'read' }, ['/etc/shadow']);
     expect(stdout).toContain('read    refused by fs.deny: /etc/shadow (preset mcp-server-minimal)');

@@ -115,6 +115,19 @@ mkdir d.pem 2> /dev/null && echo "made directory"; exit 0`;
     expect(place.has('data/other')).toBe(false);
   });
 
+  it('lets what it grants be made where it does not exist yet, and nothing beside it', async () => {
+    const place = makePlace();
+    place.write('data/old', 'old\n');
+    const policy = `fs:\n  read: ['\${CWD}']\n  write: ['${place.at('data')}/file', '${place.at('data')}/dir']\n`;
+    const script = `cd ../data; echo x > file && cat file; mkdir -p dir/sub; mv file dir/sub/; find dir -type f
+cat old; echo x > other; echo x >> old; mv dir/sub/file old; ln dir/sub/file hard; chmod 600 old; rm -f old; exit 0`;
+    const outcome = await runUnder(place, policy, script, ['--fail-closed']);
+    expect(outcome.stdout).toBe('x\ndir/sub/file\n');
+    expect(fs.readdirSync(place.at('data')).toSorted()).toEqual(['dir', 'old']);
+    expect(place.read('data/old')).toBe('old\n');
+    expect(fs.statSync(place.at('data/old')).mode & 0o777).toBe(0o644);
+  });
+
   it('protects files that may be read but not written', async () => {
     const place = makePlace();
     place.write('work/lock', 'locked\n');

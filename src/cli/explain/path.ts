@@ -106,12 +106,21 @@ function explainOp(op: RefusedOp, path: string, input: ExplainInput): OpExplanat
   };
 }
 
-function findNotes(path: string, { plan, variables }: ExplainInput): string[] {
+/** Granted, and yet the place where it would be made is not there inside, or read-only. */
+function isOutOfReach({ op, outcome }: OpExplanation, path: string, plan: Plan): boolean {
+  const { kind } = seePath(plan, path);
+  return op === 'write' && outcome === 'allow' && (kind === 'hidden' || kind === 'read-only');
+}
+
+function findNotes(path: string, ops: readonly OpExplanation[], input: ExplainInput): string[] {
+  const { plan, variables, tree } = input;
   const notes: string[] = [];
   if (!isAtOrBelow(path, variables.tmpdir) && seePath(plan, path).kind === 'private')
     notes.push(
       'inside, this place is private to the run: what is here outside is neither seen nor changed',
     );
+  if (tree.realpath(path) === null && ops.some((op) => isOutOfReach(op, path, plan)))
+    notes.push('it cannot be made here: for that, grant a directory that exists');
   return notes;
 }
 
@@ -122,7 +131,9 @@ export function explainPath(
   input: ExplainInput,
 ): PathExplanation {
   const path = resolvePath(asked, input);
-  const ops = op === undefined ? chooseOps(path, input.tree) : [op];
+  const ops = (op === undefined ? chooseOps(path, input.tree) : [op]).map((one) =>
+    explainOp(one, path, input),
+  );
   return {
     schema: 'assay.explain.v1',
     kind: 'path',
@@ -130,7 +141,7 @@ export function explainPath(
     path,
     exists: input.tree.realpath(path) !== null,
     policy: input.policy.name,
-    ops: ops.map((one) => explainOp(one, path, input)),
-    notes: findNotes(path, input),
+    ops,
+    notes: findNotes(path, ops, input),
   };
 }
