@@ -85,11 +85,12 @@ static bool is_executed_name(const struct request *r, const struct due_exec *due
   return false;
 }
 
-/* Does the script name this image as its interpreter, or another script that does? */
-static bool leads_to(const char *script, const struct stat *image, int depth) {
+/* Does the script name this image as its interpreter, or another script that does? A relative name is looked for in the
+   caller's directory, as the kernel does. */
+static bool leads_to(int cwd, const char *script, const struct stat *image, int depth) {
   char line[257];
   struct stat st;
-  int fd = open(script, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  int fd = openat(cwd, script, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   ssize_t len = fd < 0 ? 0 : read(fd, line, sizeof line - 1);
   if (fd >= 0) close(fd);
   if (len < 2) return false;
@@ -97,14 +98,21 @@ static bool leads_to(const char *script, const struct stat *image, int depth) {
   if (strncmp(line, "#!", 2)) return depth == 0 && strncmp(line, "\177ELF", 4); /* the host may know other kinds */
   char *name = line + 2 + strspn(line + 2, " \t");
   name[strcspn(name, " \t\r\n")] = 0;
-  if (name[0] != '/' || stat(name, &st)) return false;
-  return (st.st_dev == image->st_dev && st.st_ino == image->st_ino) || (depth < 5 && leads_to(name, image, depth + 1));
+  if (fstatat(cwd, name, &st, 0)) return false;
+  return (st.st_dev == image->st_dev && st.st_ino == image->st_ino) || (depth < 5 && leads_to(cwd, name, image, depth + 1));
+}
+
+static bool is_led_to(const struct request *r, const struct due_exec *due, const struct stat *image) {
+  int cwd = open_base(r, AT_FDCWD, "");
+  bool is_led = leads_to(cwd, due->path, image, 0);
+  if (cwd >= 0) close(cwd);
+  return is_led;
 }
 
 /* What was asked for is known from memory that another thread may change, and links may lead elsewhere since. */
 bool is_script_of(const struct request *r, const struct due_exec *due, const struct stat *image) {
   struct target t;
-  if (!is_executed_name(r, due) || !leads_to(due->path, image, 0)) return false;
+  if (!is_executed_name(r, due) || !is_led_to(r, due, image)) return false;
   if (due->is_by_descriptor) return true;
   snprintf(r->attempt->requested, sizeof r->attempt->requested, "%s", due->requested);
   bool is_same = !resolve_fetched(r, AT_FDCWD, FOLLOW, false, &t) && !strcmp(t.path, due->path);

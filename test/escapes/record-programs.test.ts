@@ -25,6 +25,9 @@ function furnishPrograms(place: Place): void {
   for (const name of ['s', 't', 'u'])
     place.write(`work/p/${name}`, `#!/bin/sh\necho "ran script ${name}"\n`, 0o755);
   place.write('work/p/chain', `#!${place.work}/p/s\n`, 0o755);
+  // The kernel looks for these in the working directory of the caller.
+  place.write('work/p/relative', '#!./p/s\n', 0o755);
+  place.write('work/p/bare', '#!p/a record-say\n', 0o755);
   place.write('work/p/text', 'some text\n', 0o755);
   place.write('work/p/unexecutable', 'some text\n');
   place.write('work/p/orphan', '#!/nonexistent/interpreter\n', 0o755);
@@ -133,7 +136,8 @@ describeForEachPerson('programs', (person) => {
         `${by}  < assay`,
         ...['a', 'b', 'c', 'd'].map((name) => `${place.work}/p/${name}  < ${by}`),
         `${inMemory}  < ${by}`,
-        ...['s', 'chain'].map((name) => `${SHELL} ${place.work}/p/${name} < ${by}`),
+        ...['s', 'chain', 'relative'].map((name) => `${SHELL} ${place.work}/p/${name} < ${by}`),
+        `${place.work}/p/a ${place.work}/p/bare < ${by}`,
       ].sort(),
     );
     const ran = linesOf(recorded.outcome.stdout, 'ran');

@@ -150,6 +150,8 @@ static void exec_ways(void) {
     waitpid(child, NULL, 0);
     run("p/s");
     run("p/chain");
+    run("p/relative");
+    run("p/bare");
 }
 
 /* ---- what does not come to run ---- */
