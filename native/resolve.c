@@ -65,13 +65,21 @@ int fetch_descriptor(const struct request *r, int fd) {
   return copy < 0 ? -error : copy;
 }
 
+/* A file that was opened without a name is called by its number. */
+static bool is_nameless(const char *path, const struct stat *held) {
+  char name[64];
+  snprintf(name, sizeof name, "/#%llu (deleted)", (unsigned long long)held->st_ino);
+  return !strcmp(strrchr(path, '/'), name);
+}
+
 /* The kernel marks a name that is gone. Rules are about the name, unless a file is really called like that. */
 static void strip_deleted(int fd, char *path, ssize_t len) {
   const ssize_t mark = sizeof " (deleted)" - 1;
   struct stat held, named;
   if (len <= mark || strcmp(path + len - mark, " (deleted)") || path[0] != '/' || !strncmp(path, "/memfd:", 7)) return;
-  bool is_called_so = !lstat(path, &named) && !fstat(fd, &held) && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-  if (!is_called_so) path[len - mark] = 0;
+  if (fstat(fd, &held)) return;
+  bool is_called_so = !lstat(path, &named) && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+  if (!is_called_so && !is_nameless(path, &held)) path[len - mark] = 0;
 }
 
 void canonical_path(int fd, char *out, size_t cap) {

@@ -1,5 +1,6 @@
 import type { Event } from '../observe/event.ts';
 import type { Variables } from '../policy/policy.ts';
+import { isNameless } from './normalise/special-paths.ts';
 
 /** Where a grant for a path has to stand: at the path itself, or at the directory that was there before the run. */
 export interface Place {
@@ -26,7 +27,7 @@ export function makePlacer(events: readonly Event[]): Placer {
     const above = placeDirectory(path.slice(0, cut) || '/');
     if (above.isNew) return above;
     const name = path.slice(cut + 1);
-    return moving.has(path) || UNSPEAKABLE.test(name)
+    return moving.has(path) || UNSPEAKABLE.test(name) || isNameless(name)
       ? { path: above.path, isNew: true, name }
       : { path, isNew: false, name: '' };
   };

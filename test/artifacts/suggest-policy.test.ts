@@ -210,6 +210,11 @@ describe('suggestPolicy()', () => {
     expect(policy.fs).toEqual({ allow: ['${CWD}'] });
   });
 
+  it('lets a program be executed that never had a name, in its directory', () => {
+    const programs = [sampleProgram({ id: 1, image: `${WORK}/bin/#4711 (deleted)` })];
+    expect(suggest([], { programs }).policy.fs?.exec).toEqual(['${CWD}/bin']);
+  });
+
   it('passes variables that a run does not get by itself', () => {
     const environment = { passed: ['PATH', 'GITHUB_TOKEN', 'NODE_OPTIONS', 'FOO'], removed: [] };
     expect(suggest([], { environment }).policy.env).toEqual({

@@ -131,9 +131,11 @@ describeForEachPerson('programs', (person) => {
     const recorded = await runRecorded({ place, id: 'record-exec-ways' });
     const by = `${place.work}/attack`;
     const inMemory = '/memfd:in-memory (deleted)';
-    expect(listPrograms(recorded)).toEqual(
+    const listed = listPrograms(recorded).map((text) => text.replace(/\/#\d+ /, '/#N '));
+    expect(listed).toEqual(
       [
         `${by}  < assay`,
+        `${place.work}/p/#N (deleted)  < ${by}`,
         ...['a', 'b', 'c', 'd'].map((name) => `${place.work}/p/${name}  < ${by}`),
         `${inMemory}  < ${by}`,
         ...['s', 'chain', 'relative'].map((name) => `${SHELL} ${place.work}/p/${name} < ${by}`),
@@ -141,6 +143,7 @@ describeForEachPerson('programs', (person) => {
       ].sort(),
     );
     const ran = linesOf(recorded.outcome.stdout, 'ran');
+    expect(listStarts(recorded)).toMatchObject({ 'p/#${N}': 1, '/memfd:${N}': 1 });
     const counted = Object.values(listStarts(recorded)).reduce((sum, starts) => sum + starts, 0);
     expect(counted).toBe(ran.length + 1);
   });

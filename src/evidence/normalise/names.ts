@@ -5,7 +5,7 @@ import { findDateDirectories, findObjectStores } from './dated-directories.ts';
 import { makeRangeTest, makeStrictMasks, MASK, mergeMasks } from './masks.ts';
 import { escapeLiteral } from './places.ts';
 import type { Places } from './places.ts';
-import { makeSpecialPaths } from './special-paths.ts';
+import { isNameless, makeSpecialPaths, NAMELESS_FORM } from './special-paths.ts';
 import { splitPath } from './split-path.ts';
 
 /** The general form of every name of a run. */
@@ -29,6 +29,7 @@ export function makeNames(record: RunRecord, births: Births, places: Places): Na
 
   function nameOf(path: string): string {
     const { directory, name } = splitPath(path);
+    if (isNameless(name) && !births.isBorn(path)) return NAMELESS_FORM;
     if (dateDirectories.has(path)) return MASK;
     if (name.length === 2 && objectStores.has(directory) && /^[0-9a-f]{2}$/.test(name)) return MASK;
     return maskAgain(born.forms.get(path) ?? places.replaceInName(escapeLiteral(name)));

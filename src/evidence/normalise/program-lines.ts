@@ -5,7 +5,7 @@ import type { Births } from './births.ts';
 import type { CanonicalLine } from './canonical-line.ts';
 import { MASK } from './masks.ts';
 import type { Names } from './names.ts';
-import { MEMORY_FORM } from './special-paths.ts';
+import { MEMORY_FORM, NAMELESS_FORM } from './special-paths.ts';
 import { splitPath } from './split-path.ts';
 
 const OWN_PLACE = /^\$\{(?:CWD|HOME|TMPDIR)\}/;
@@ -38,7 +38,7 @@ export function* makeProgramLines(
  * may hold its directory or the time, and is known by its name; but a name that is masked needs something instead.
  */
 function isTelling({ image }: Program, path: string, births: Births): boolean {
-  if (path === MEMORY_FORM) return true;
+  if (path === MEMORY_FORM || path.endsWith(`/${NAMELESS_FORM}`)) return true;
   if (!births.isBorn(image)) return OWN_PLACE.test(path);
   return splitPath(path).name.includes(MASK);
 }

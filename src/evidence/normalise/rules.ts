@@ -106,9 +106,9 @@ export const NORMALISATION_RULES: readonly NormalisationRule[] = [
   {
     name: 'kernel-numbers',
     appliesTo: 'paths in /proc and /dev/pts, and what has no path',
-    does: '/proc/N is self when asked for by that name, ${PID} when a process of the run, ${OTHER-PID} otherwise; threads, descriptors, terminals, pipes, sockets and namespaces have no number, and files in memory no label; a read in /proc/N that assay did not refuse has no outcome',
+    does: '/proc/N is self when asked for by that name, ${PID} when a process of the run, ${OTHER-PID} otherwise; threads, descriptors, terminals, pipes, sockets, namespaces and files that were opened without a name have no number, and files in memory no label; a read in /proc/N that assay did not refuse has no outcome',
     hides:
-      'which process of the run, or which other process, and whether the system let it be read; which pipe; the label of a file in memory, of which an image that was executed has its digest',
+      'which process of the run, or which other process, and whether the system let it be read; which pipe; which of the files without a name in one directory; the label of a file in memory; of both an image that was executed has its digest',
   },
   {
     name: 'own-port',

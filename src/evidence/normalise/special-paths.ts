@@ -1,6 +1,9 @@
 /** Stands for every file that is memory only. */
 export const MEMORY_FORM = '/memfd:${N}';
 
+/** Stands for the name of every file that was opened without one. */
+export const NAMELESS_FORM = '#${N}';
+
 /** Paths that the kernel numbers, or that lead to something without a path. */
 export interface SpecialPaths {
   /** `requested` is what the program asked for, before links were resolved. */
@@ -11,6 +14,12 @@ export interface SpecialPaths {
 const NUMBERED = /^(\w+):\[\d+\]$/;
 /** Memory that a program has given a label of its own choice. */
 const MEMORY = /^\/memfd:/;
+/** A file that was opened without a name, which the kernel calls by its number. */
+const NAMELESS = /^#\d+ \(deleted\)$/;
+
+export function isNameless(name: string): boolean {
+  return NAMELESS.test(name);
+}
 
 /** `isProcess` tells whether a number is that of a process of this run. */
 export function makeSpecialPaths(isProcess: (number: number) => boolean): SpecialPaths {

@@ -135,6 +135,18 @@ static void exec_ways(void) {
         _exit(1);
     }
     waitpid(child, NULL, 0);
+    child = fork(); /* from a file without a name, which may be executed once nobody can write to it any more */
+    if (!child) {
+        int writable = open("p", O_TMPFILE | O_RDWR, 0755);
+        char link[32];
+        copy_into(writable, "p/a");
+        snprintf(link, sizeof link, "/proc/self/fd/%d", writable);
+        int fd = open(link, O_RDONLY | O_CLOEXEC);
+        close(writable);
+        fexecve(fd, words, environ);
+        _exit(1);
+    }
+    waitpid(child, NULL, 0);
     child = vfork();
     if (!child) {
         execve("p/c", words, environ);

@@ -488,12 +488,14 @@ describe('network', () => {
 });
 
 describe('programs', () => {
-  it('that are memory only are told apart by their digest', () => {
-    const linesWith = (label: string, digest: string): unknown =>
-      normalise(makeRecord([], { programs: [program(1, `/memfd:${label} (deleted)`, { digest })] }))
-        .lines;
-    expect(linesWith('a', 'ab')).toEqual(linesWith('b', 'ab'));
-    expect(linesWith('a', 'ab')).not.toEqual(linesWith('a', 'cd'));
+  it.each([
+    ['are memory only', '/memfd:a (deleted)', '/memfd:b (deleted)'],
+    ['never had a name', '/dev/shm/#17 (deleted)', '/dev/shm/#18 (deleted)'],
+  ])('that %s are told apart by their digest', (_, one, other) => {
+    const linesWith = (path: string, digest: string): unknown =>
+      normalise(makeRecord([], { programs: [program(1, path, { digest })] })).lines;
+    expect(linesWith(one, 'ab')).toEqual(linesWith(other, 'ab'));
+    expect(linesWith(one, 'ab')).not.toEqual(linesWith(one, 'cd'));
   });
 
   it('are edges from image to image, with a digest where the path does not tell', () => {

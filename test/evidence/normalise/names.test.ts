@@ -392,6 +392,8 @@ describe('what the kernel numbers', () => {
     ['net:[4026532327]', 'net:[${N}]'],
     ['anon_inode:[eventfd]', 'anon_inode:[eventfd]'],
     ['/memfd:payload (deleted)', '/memfd:${N}'],
+    [`${CWD}/#2214409 (deleted)`, '${CWD}/#${N}'],
+    [`${CWD}/#2214409`, '${CWD}/#2214409'],
     [`${CWD}/pipe:[8436008]`, '${CWD}/pipe:[8436008]'],
   ])('%s is %s', (path, form) => {
     expect(found(path)).toBe(form);
