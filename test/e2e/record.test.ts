@@ -214,6 +214,27 @@ describeForEachPerson('the record', (person) => {
     expect(place.has('work/ran')).toBe(false);
   });
 
+  it.for([
+    ['a backslash', String.raw`a\\b`, String.raw`a\b`],
+    ['bytes that are no UTF-8', String.raw`caf\351`, String.raw`caf\xe9`],
+    ['what looks like those', String.raw`caf\\xe9`, String.raw`caf\\xe9`],
+    ['both', String.raw`\351\\`, String.raw`\xe9\\`],
+  ])('has one spelling for a name with %s, and a policy that holds', async ([, printed, name]) => {
+    const place = makePlace();
+    place.makeDir('work/dir');
+    const script = `name=$(printf '${printed}'); echo x > "dir/$name" && cat "dir/$name"`;
+    expect((await run(place, script, '--json', place.at('out/stream'))).stdout).toBe('x\n');
+    const line = readLines(place, 'out/stream').find(({ op }) => op === 'create');
+    expect(line).toMatchObject({ path: `${place.work}/dir/${name}` });
+    const { changes, entries } = readEvidence(place);
+    expect(changes.created).toEqual([`\${CWD}/dir/${name}`]);
+    expect(Object.keys(entries.files)).toContain(`\${CWD}/dir/${name}`);
+    expect(place.read('out/run.profile.yaml.report.md')).toContain(`\`${name}\``);
+    const flags = ['--policy', place.at('out/run.profile.yaml')];
+    const again = await runAssay({ place, flags, command: ['/bin/sh', '-c', script] });
+    expect(again).toMatchObject({ code: 0, stdout: 'x\n' });
+  });
+
   it('says that there is no profile when nothing ran', async () => {
     const place = makePlace();
     const flags = ['--profile', place.at('p.yaml'), '--fail-closed', '--layers=-seccomp'];

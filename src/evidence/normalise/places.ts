@@ -76,13 +76,15 @@ function listAncestors(path: string): readonly string[] {
   return found;
 }
 
+/** What looks like a form of ours, or like one that has been escaped. */
+const FORM_LIKE = /\$(?=\\*\{)|<(?=\\*\*>)/g;
+
 /**
  * Keeps what is literal apart from what we put there: a file may well be called `${CWD}` or `<*>`. Two different
- * texts stay different.
+ * texts stay different. Other backslashes are left alone: names are escaped already where they have to be.
  */
 export function escapeLiteral(text: string): string {
-  if (!/\\|\$\{|<\*>/.test(text)) return text;
-  return text.replaceAll('\\', '\\\\').replaceAll('${', '$\\{').replaceAll('<*>', '<\\*>');
+  return text.replace(FORM_LIKE, '$&\\');
 }
 
 function escapePattern(text: string): string {

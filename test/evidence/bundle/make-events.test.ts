@@ -239,9 +239,8 @@ describe('makeEvents()', () => {
     ['markup', '<script>alert(1)<'],
   ])('represents a name with %s', async (_, name) => {
     const { events } = await bundleOf(makeRun({ events: [file('create', `${CWD}/${name}`)] }));
-    const shown = name.replaceAll('\\', String.raw`\\`);
     expect(listLines(events)).toContainEqual(
-      expect.objectContaining({ op: 'write', path: `\${CWD}/${shown}` }),
+      expect.objectContaining({ op: 'write', path: `\${CWD}/${name}` }),
     );
   });
 

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { normalise } from '../../../src/evidence/normalise/normalise.ts';
+import { escapeLiteral } from '../../../src/evidence/normalise/places.ts';
 import type { RunRecord } from '../../../src/evidence/run-record.ts';
 import type { Event } from '../../../src/observe/event.ts';
 import { file, makeRecord, network, NOON_MS } from '../make-record.ts';
@@ -72,8 +74,29 @@ describe('places', () => {
     expect(found(`${CWD}/<*>`)).toBe('${CWD}/<\\*>');
     expect(found(`${CWD}/\${HOME}`)).toBe('${CWD}/$\\{HOME}');
     expect(found(`${CWD}/<\\*>`)).toBe('${CWD}/<\\\\*>');
+    expect(found(`${CWD}/$\\{HOME}`)).toBe('${CWD}/$\\\\{HOME}');
     expect(normalise(makeRecord([], { command: ['echo', '${HOME}'] })).command).not.toEqual(
       normalise(makeRecord([], { command: ['echo', '/home/me'] })).command,
+    );
+  });
+
+  it.each(['a\\b', '\\xff', 'a\\\\b', '\\${', '{\\$', '<\\>'])(
+    'leave %j as the record has it, since it looks like none',
+    (name) => {
+      const form = name.replace('${', '$\\{');
+      expect(found(`${CWD}/${name}`)).toBe(`\${CWD}/${form}`);
+      expect(normalise(makeRecord([], { command: [name] })).command).toEqual([form]);
+    },
+  );
+
+  it('never make one text of two', () => {
+    const texts = fc.string({ unit: fc.constantFrom('$', '{', '}', '\\', '<', '*', '>') });
+    fc.assert(
+      fc.property(texts, (text) => {
+        const form = escapeLiteral(text);
+        expect(form).not.toMatch(/\$\{|<\*>/);
+        expect(form.replace(/\$\\(?=\\*\{)|<\\(?=\\*\*>)/g, ([first = '']) => first)).toBe(text);
+      }),
     );
   });
 
