@@ -1,3 +1,4 @@
+import type { Hide } from '../core/known-secrets.ts';
 import { redactArgv, redactPath } from '../core/redact.ts';
 import type { CommandLine, ImageState, ProgramLine } from './decode-line.ts';
 import type { Program } from './event.ts';
@@ -18,10 +19,15 @@ interface KnownProgram extends Program {
 
 /** The programs of a run, by number. */
 export class ProgramTable {
+  readonly #hide: Hide;
   readonly #programs = new Map<number, KnownProgram>();
   readonly #images = new Map<number, ImageState>();
   #nameCharacters = 0;
   #commandCharacters = 0;
+
+  constructor(hide: Hide) {
+    this.#hide = hide;
+  }
 
   get count(): number {
     return this.#programs.size;
@@ -42,8 +48,8 @@ export class ProgramTable {
     this.#programs.set(id, {
       id,
       parent,
-      image: redactPath(image),
-      ...(script && { script: redactPath(script) }),
+      image: redactPath(this.#hide(image)),
+      ...(script && { script: redactPath(this.#hide(script)) }),
       ...(digest && { digest }),
       count: 1,
       atMs,
@@ -54,7 +60,7 @@ export class ProgramTable {
   addCommand({ program, argv, isTruncated }: CommandLine): boolean {
     const known = this.#programs.get(program);
     if (!known) return false;
-    const command = redactArgv(argv);
+    const command = redactArgv(argv.map(this.#hide));
     if (isTruncated) command.push(TRUNCATED);
     // Two that differ in a secret only have become one.
     const text = JSON.stringify(command);

@@ -1,3 +1,4 @@
+import type { Hide } from '../core/known-secrets.ts';
 import { redactPath } from '../core/redact.ts';
 import { type Counters, EventCounter } from './counters.ts';
 import {
@@ -24,6 +25,8 @@ export interface RecorderOptions {
   readonly describeRule: (id: number) => string;
   /** SHA-256 of a text, in hex. */
   readonly digest: (text: string) => string;
+  /** Hides values that are known to be secret, besides what looks like one. */
+  readonly hide?: Hide | undefined;
   /** Something that the program inside cannot know, so that it cannot choose names that are slow to look up. */
   readonly seed?: number | undefined;
   readonly maxEvents?: number | undefined;
@@ -54,7 +57,8 @@ export class Recorder {
   readonly #options: RecorderOptions;
   readonly #store: EventStore;
   readonly #maker: EventMaker;
-  readonly #programs = new ProgramTable();
+  readonly #hide: Hide;
+  readonly #programs: ProgramTable;
   readonly #counter = new EventCounter();
   readonly #pids: { first: number; last: number }[] = [];
   readonly #limits = new Map<string, LimitEvent>();
@@ -71,7 +75,9 @@ export class Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#maker = new EventMaker(options.describeRule);
+    this.#hide = options.hide ?? ((text) => text);
+    this.#programs = new ProgramTable(this.#hide);
+    this.#maker = new EventMaker((id) => this.#hide(options.describeRule(id)));
     this.#store = new EventStore({
       maxEvents: options.maxEvents ?? MAX_EVENTS,
       maxBytes: MAX_TEXT_BYTES,
@@ -121,7 +127,7 @@ export class Recorder {
   finish(): Recording {
     if (this.#rest !== '') this.#takeLine(this.#rest);
     this.#rest = '';
-    const egress = this.#egress?.finish();
+    const egress = this.#egress && hideTotals(this.#egress.finish(), this.#hide);
     for (const id of this.#unshown) this.#show(id);
     const events: Event[] = [];
     this.#store.drain((stored) => events.push(this.#maker.make(stored)));
@@ -204,9 +210,9 @@ export class Recorder {
     this.#show(raw.program);
     const line = {
       ...raw,
-      path: redactPath(raw.path),
-      requested: redactPath(raw.requested),
-      target: redactPath(raw.target),
+      path: this.#redact(raw.path),
+      requested: this.#redact(raw.requested),
+      target: this.#redact(raw.target),
     };
     if (!this.#store.add(line)) return;
     this.#counter.count(line);
@@ -223,17 +229,33 @@ export class Recorder {
   #takeProgram(line: ProgramLine): void {
     this.#show(line.parent);
     if (this.#programs.isFull) {
-      this.#store.foldProgram(redactPath(line.image), redactPath(line.script), line.atMs);
+      this.#store.foldProgram(this.#redact(line.image), this.#redact(line.script), line.atMs);
       return;
     }
     this.#programs.add(line);
     this.#unshown.add(line.id);
   }
 
+  #redact(path: string): string {
+    return redactPath(this.#hide(path));
+  }
+
   #show(id: number): void {
     const program = this.#unshown.delete(id) ? this.#programs.get(id) : undefined;
     if (program) this.#options.onFirstSighting?.(program, this.#programs.get(program.parent));
   }
+}
+
+function hideTotals({ connections, hints }: EgressTotals, hide: Hide): EgressTotals {
+  return {
+    connections: connections.map((one) => ({
+      ...one,
+      endpoint: hide(one.endpoint),
+      rules: one.rules.map(hide),
+      notes: one.notes.map(hide),
+    })),
+    hints: new Map(Array.from(hints, ([path, hint]) => [hide(path), hide(hint)])),
+  };
 }
 
 /** Every one is visited, also after one that is wrong. */

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { expect, it } from 'vitest';
 
@@ -15,13 +15,22 @@ const SECRETS = {
   password: 'hunter2-Correct9Horse',
   aws: ['AKIA', 'Q3EGR7N2XKJH5T4W'].join(''),
   inherited: 'inherited-9f8e7d6c5b4a39281706',
+  // Nothing but what assay was told gives these away.
+  injected: 'qz+plain/value=77&x',
 };
 
-const { token, apiKey, password, aws, inherited } = SECRETS;
+const { token, apiKey, password, aws, inherited, injected } = SECRETS;
+const POLICY = `api_version: assay/v1
+extends: [coding-agent]
+net:
+  inject:
+    - { host: api.test, header: Authorization, env: API_HEADER }
+`;
 
 /** Each way by which a secret may come into sight of the recorder. */
 const PROGRAM = `
 import os, socket, subprocess, sys
+from urllib.parse import quote
 token, key, password, aws = sys.argv[2], sys.argv[4].split("=", 1)[1], "${password}", "${aws}"
 subprocess.run(["/bin/true", "--token", token])
 subprocess.run(["/bin/true", "--api-key=" + key, "-H", "Authorization: Bearer " + token])
@@ -41,6 +50,15 @@ s = socket.socket(socket.AF_UNIX)
 try: s.connect("./" + token + ".sock")
 except OSError: pass
 print(os.environ.get("DEPLOY_PASSWORD", ""))
+# Kept from this program by assay, and found all the same.
+for value in open("found").read().split():
+    subprocess.run(["/bin/true", value, "x" + value.upper() + "y", "https://example.org/?q=" + quote(value, safe="")])
+    name = "a-" + quote(value, safe="")
+    for place in ("./" + value + ".txt", name, "/etc/" + name, "/etc/" + token, "/etc/" + value):
+        try: open(place, "w").close()
+        except OSError: pass
+    try: socket.getaddrinfo(value.split("=")[0] + ".example.org", 80)
+    except (OSError, UnicodeError): pass
 `;
 
 describeForEachPerson('secrets', (person) => {
@@ -50,20 +68,25 @@ describeForEachPerson('secrets', (person) => {
     const place = openPlace();
     const out = place.makeDir('out');
     place.write('work/program.py', PROGRAM);
-    const flags = ['--preset', 'coding-agent', '--verbose', '--profile-format', 'json'];
+    place.write('work/found', `${inherited} ${injected}`);
+    place.makeDir(`work/${dirname(injected)}`);
+    const policy = place.write('policy.yaml', POLICY);
+    const flags = ['--policy', policy, '--verbose', '--profile-format', 'json'];
     const record = ['--profile', join(out, 'run.profile.json'), '--json', join(out, 'run.ndjson')];
     const command = [PYTHON, 'program.py', '--token', token, '--verbose', `--api-key=${apiKey}`];
     const outcome = await runBare({
       place,
       command: [ASSAY, 'sandbox', ...flags, ...record, '--', ...command],
-      env: { DEPLOY_PASSWORD: inherited },
+      env: { DEPLOY_PASSWORD: inherited, API_HEADER: `Bearer ${injected}` },
     });
     expect(outcome.code).toBe(0);
     for (const name of readdirSync(out)) {
-      const text = readFileSync(join(out, name), 'utf8');
+      const text = readFileSync(join(out, name), 'utf8').toLowerCase();
       for (const [kind, secret] of Object.entries(SECRETS)) {
-        expect(text.includes(secret), `${kind} in ${name}`).toBe(false);
-        expect(text.includes(encodeURIComponent(secret)), `${kind} in ${name}`).toBe(false);
+        expect(text.includes(secret.toLowerCase()), `${kind} in ${name}`).toBe(false);
+        expect(text.includes(encodeURIComponent(secret).toLowerCase()), `${kind} in ${name}`).toBe(
+          false,
+        );
       }
     }
     for (const secret of Object.values(SECRETS)) expect(outcome.stderr).not.toContain(secret);

@@ -25,6 +25,7 @@ import {
 } from '../../policy/units.ts';
 import { describeDegradations, makeBanner } from '../banner.ts';
 import { readCallerEnvironment } from '../caller-environment.ts';
+import type { KeptValues } from '../kept-values.ts';
 import { parseLayerChoice } from '../layer-choice.ts';
 import { loadRunPolicy, readVariables } from '../load-run-policy.ts';
 import type { FlagValues } from '../flag-values.ts';
@@ -210,9 +211,20 @@ async function listOutputs(flags: FlagValues, json: JsonTarget | undefined): Pro
   return [...stream, ...listArtifactPlaces(flags)];
 }
 
-async function openRecord(input: RecordedRunInput): Promise<RecordedRun> {
+async function openRecord(
+  input: Omit<RecordedRunInput, 'hide'>,
+  kept: KeptValues,
+): Promise<RecordedRun> {
   const { openRecordedRun } = await import('../record/recorded-run.ts');
-  return await openRecordedRun(input);
+  const { hideKeptValues } = await import('../kept-values.ts');
+  return await openRecordedRun({ ...input, hide: hideKeptValues(kept) });
+}
+
+/** Loaded for the few runs in which something was refused. */
+async function redactResult(result: RunResult, kept: KeptValues): Promise<RunResult> {
+  if (result.refusals.length === 0) return result;
+  const { hideKeptValues, redactRefusals } = await import('../kept-values.ts');
+  return redactRefusals(result, hideKeptValues(kept));
 }
 
 /** What would be refused is the point of a dry run, so it is said even quietly. */
@@ -258,8 +270,10 @@ async function runInside(
   const environment = filterEnvironment({ env: callerEnv, rules: policy.env, withheld });
   const choice = isDryRun ? WATCH_ONLY : parseLayerChoice(flags.text('layers'));
   const host = guessFacts();
+  const kept = { callerEnv, environment, injected: [...(injection?.values.values() ?? [])] };
+  const { uid } = host;
   const recorded = isRecordWanted(flags)
-    ? await openRecord({ argv: rest, flags, policy, variables, environment, uid: host.uid, json })
+    ? await openRecord({ argv: rest, flags, policy, variables, environment, uid, json }, kept)
     : undefined;
   const announce = (plan: Plan): string => {
     insist(plan, flags, isDryRun);
@@ -281,7 +295,7 @@ async function runInside(
   const trustedPem = injection?.opening?.bundlePem;
   const request = { argv: rest, env, policy, variables, host, tree, choice, announce, trustedPem };
   let doors: RunDoors | undefined;
-  const result = await runSandbox({
+  const raw = await runSandbox({
     ...request,
     isLast: true,
     loadDoors: async () => {
@@ -296,7 +310,8 @@ async function runInside(
     for (const line of recorded?.abandon() ?? []) process.stderr.write(`${line}\n`);
     throw error;
   });
-  const outcome = await recorded?.end(result);
+  const outcome = await recorded?.end(raw);
+  const result = await redactResult(raw, kept);
   if (json) {
     const { makeSummary } = await import('../run-summary.ts');
     const { violations = [], runId, bundle } = outcome ?? {};

@@ -1,5 +1,6 @@
 import type { BundleFile } from '../../artifacts/bundle-file.ts';
 import { AssayError } from '../../core/errors.ts';
+import type { Hide } from '../../core/known-secrets.ts';
 import type { EgressLog, NameTable } from '../../egress/egress.ts';
 import { findViolations, type Violation } from '../../evidence/violations.ts';
 import type { GeneralRun } from '../../evidence/general-run.ts';
@@ -26,6 +27,8 @@ export interface RecordedRunInput {
   readonly policy: Policy;
   readonly variables: Variables;
   readonly environment: FilteredEnvironment;
+  /** Of values that must not be in the record. */
+  readonly hide: Hide;
   readonly uid: number;
   readonly json?: JsonTarget | undefined;
 }

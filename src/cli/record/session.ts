@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { sha256Hex } from '../../core/digest.ts';
+import type { Hide } from '../../core/known-secrets.ts';
 import { redactArgv } from '../../core/redact.ts';
 import type { Destination, EgressLog, NameTable, Verdict } from '../../egress/egress.ts';
 import type { RunRecord } from '../../evidence/run-record.ts';
@@ -23,6 +24,7 @@ export interface SessionInput {
   readonly policy: Policy;
   readonly variables: Variables;
   readonly environment: FilteredEnvironment;
+  readonly hide: Hide;
   readonly uid: number;
   readonly isDryRun: boolean;
   readonly json?: JsonTarget | undefined;
@@ -63,6 +65,7 @@ export class RecordSession {
     this.#recorder = new Recorder({
       describeRule: (id) => this.#describeRule(id),
       digest: sha256Hex,
+      hide: input.hide,
       seed: Math.floor(Math.random() * 2 ** 31),
       onFirstSighting: input.json && ((sighting, by) => this.#show(sighting, by)),
       onCounters: (counters) => input.progress?.update(counters),
@@ -196,7 +199,7 @@ export class RecordSession {
 
   /** The whole of it, once the run is over. */
   finish(result: RunResult): RunRecord {
-    const { argv, level, policy, variables, uid, isDryRun } = this.#input;
+    const { argv, hide, level, policy, variables, uid, isDryRun } = this.#input;
     const { plan } = result;
     if (!this.#observed) throw new Error('the run has not been examined');
     const ownEvents = this.#listOwnEvents();
@@ -204,7 +207,7 @@ export class RecordSession {
     return {
       ...this.#observed,
       events: this.#observed.events.concat(ownEvents),
-      command: redactArgv(argv),
+      command: redactArgv(argv.map(hide)),
       level,
       end: {
         exitCode: result.exitCode,
