@@ -161,19 +161,22 @@ static bool reuse_digest(const struct program_table *table, struct program *foun
   return false;
 }
 
+/* An image that may not be read, or lies too deep for its name to be told, is called as it was asked for. */
+static void name_image(int fd, const struct due_exec *due, char image[PATH_CAP]) {
+  image[0] = 0;
+  if (fd >= 0) canonical_path(fd, image, PATH_CAP);
+  if (!image[0] && due) snprintf(image, PATH_CAP, "%s", due->path);
+}
+
 /* System programs are read by assay after the run; those that the run can change are read now, while they run. */
-static void read_image(struct broker *b, pid_t tid, struct program *found, char image[PATH_CAP]) {
+static void read_image(struct broker *b, pid_t tid, const struct due_exec *due, struct program *found, char image[PATH_CAP]) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/exe", tid);
   int fd = open(path, O_PATH | O_CLOEXEC);
-  image[0] = 0;
-  if (fd < 0 || fstat(fd, &found->st)) {
-    if (fd >= 0) close(fd);
-    return;
-  }
-  canonical_path(fd, image, PATH_CAP);
-  close(fd);
-  if (!is_covered(b, image, OP_WRITE) || found->st.st_size > MAX_DIGESTED || reuse_digest(b->programs, found)) return;
+  name_image(fd, due, image);
+  bool is_known = fd >= 0 && !fstat(fd, &found->st);
+  if (fd >= 0) close(fd);
+  if (!is_known || !is_covered(b, image, OP_WRITE) || found->st.st_size > MAX_DIGESTED || reuse_digest(b->programs, found)) return;
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   found->digested_ns = nanoseconds(now);
@@ -194,8 +197,7 @@ static uint32_t start_program(const struct request *r, uint64_t layout, const st
   struct broker *b = r->broker;
   char image[PATH_CAP];
   struct program found = {.parent = usual_parent(b->programs, due ? due->program : 0), .script = ""};
-  read_image(b, r->tid, &found, image);
-  if (!image[0] && due) snprintf(image, sizeof image, "%s", due->path); /* an image that may not be read */
+  read_image(b, r->tid, due, &found, image);
   found.image = image;
   if (due && strcmp(due->path, image) && is_script_of(r, due, &found.st)) found.script = due->path;
   struct program *p = count_start(b, &found);

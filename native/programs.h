@@ -20,7 +20,7 @@ struct due_exec {
   uint32_t program;
   uint64_t layout;
   bool is_by_descriptor;
-  char path[4096], requested[4096];
+  char path[PATH_CAP], requested[4096]; /* a name below a path of full length makes it longer */
 };
 
 struct program_table {

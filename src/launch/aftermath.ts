@@ -1,4 +1,12 @@
-import { type BigIntStats, type Dirent, lstatSync, readdirSync } from 'node:fs';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  type Dirent,
+  lstatSync,
+  openSync,
+  readdirSync,
+} from 'node:fs';
 
 /** How a file was; numbers as text, since they can be longer than a double holds. */
 export interface KnownState {
@@ -29,7 +37,7 @@ export function readFinalState({ host, before }: Touched): 'absent' | 'same' | '
 
 function lstat(host: Buffer): BigIntStats | undefined {
   try {
-    return lstatSync(host, { bigint: true, throwIfNoEntry: false });
+    return atHand(host, (path) => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
   } catch {
     return undefined; // below something that is no directory any more: gone
   }
@@ -58,8 +66,27 @@ function join(dir: Buffer, name: Buffer): Buffer {
 
 function readEntries(dir: Buffer): Dirent<Buffer>[] {
   try {
-    return readdirSync(dir, { withFileTypes: true, encoding: 'buffer' });
+    return atHand(dir, (path) => readdirSync(path, { withFileTypes: true, encoding: 'buffer' }));
   } catch {
     return []; // moved on, or not ours to read
+  }
+}
+
+/** Of a path that the kernel takes in one piece, with its end; room is left for what stands for the rest. */
+const MAX_PATH = 4095 - 32;
+const { O_DIRECTORY } = constants;
+/** Not among Node's constants: to go through a directory, it need not be readable. */
+const O_PATH = 0o10000000;
+
+/** Directories may lie deeper than a path is long: then the way there is gone in pieces. */
+function atHand<T>(path: Buffer, use: (path: Buffer) => T): T {
+  if (path.length <= MAX_PATH) return use(path);
+  const cut = path.lastIndexOf('/', MAX_PATH);
+  if (cut <= 0) return use(path);
+  const fd = openSync(path.subarray(0, cut), O_PATH | O_DIRECTORY);
+  try {
+    return atHand(Buffer.concat([Buffer.from(`/proc/self/fd/${fd}`), path.subarray(cut)]), use);
+  } finally {
+    closeSync(fd);
   }
 }
