@@ -26,6 +26,11 @@ export function answer(status: number, body: Readonly<Record<string, unknown>>):
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), text]);
 }
 
+/** As HEAD is answered. */
+export function withoutBody(words: Buffer): Buffer {
+  return words.subarray(0, words.indexOf('\r\n\r\n') + 4);
+}
+
 export function answerProblem({ status, problem }: HeadProblem): Buffer {
   return answer(status, { error: 'bad request', reason: problem });
 }

@@ -1,19 +1,19 @@
 import type { Duplex } from 'node:stream';
 import { type ByteReader, send } from './byte-reader.ts';
-import type { Framing } from './http-head.ts';
+import { type Field, type Framing, keepFields, parseFields, writeHead } from './http-head.ts';
 
 /** `broken`: the sender broke off or the framing; `gone`: the receiver is not there any more. */
 export type BodyEnd = 'whole' | 'broken' | 'gone';
 
 /** A size of eight digits, and nothing behind it. */
 const MAX_SIZE_LINE = 8;
-/** Of what a server may add behind the size, and of fields behind the last chunk: they are read over. */
+/** Of what a server may add behind the size, which is read over, and of a field behind the last chunk. */
 const MAX_LENIENT_LINE = 4096;
 const MAX_TRAILERS = 64;
 
 /**
- * Hands one body on. Chunks are taken apart and written anew, so that both ends count the same bytes; extensions and
- * trailers are left out. A request's chunks may have neither.
+ * Hands one body on. Chunks are taken apart and written anew, so that both ends count the same bytes; extensions
+ * are left out, and trailers that say something of the connection or the framing. A request's chunks may have neither.
  */
 export async function sendBody(
   from: ByteReader,
@@ -61,20 +61,27 @@ async function sendChunks(from: ByteReader, to: Duplex, isRequest: boolean): Pro
     }
     if ((await readLine(from, 0)) !== '') return 'broken';
   }
-  if (!(await skipTrailers(from, isRequest))) return 'broken';
-  return (await send(to, '0\r\n\r\n')) ? 'whole' : 'gone';
+  const trailers = await readTrailers(from, isRequest);
+  if (!trailers) return 'broken';
+  return (await send(to, writeHead('0', trailers))) ? 'whole' : 'gone';
 }
 
 const STRICT_SIZE = /^([0-9A-Fa-f]{1,8})$/;
 const SIZE = /^([0-9A-Fa-f]{1,8})[ \t]*(?:;.*)?$/;
 
-async function skipTrailers(from: ByteReader, isRequest: boolean): Promise<boolean> {
-  for (let count = 0; count <= MAX_TRAILERS; count++) {
+/** Undefined when they are not well formed. */
+async function readTrailers(from: ByteReader, isRequest: boolean): Promise<Field[] | undefined> {
+  const lines: string[] = [];
+  while (lines.length <= MAX_TRAILERS) {
     const line = await readLine(from, isRequest ? 0 : MAX_LENIENT_LINE);
-    if (line === '') return true;
-    if (line === undefined) return false;
+    if (line === undefined) return undefined;
+    if (line === '') {
+      const fields = parseFields(lines);
+      return 'problem' in fields ? undefined : keepFields(fields);
+    }
+    lines.push(line);
   }
-  return false;
+  return undefined;
 }
 
 /** A line that ends with CR LF, without them; undefined when it is longer, or none. */

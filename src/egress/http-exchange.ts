@@ -24,6 +24,8 @@ export interface Exchange {
   readonly target: HttpTarget;
   readonly framing: Framing;
   readonly isTls: boolean;
+  /** There is one connection to the host, and no other is dialled for the client. */
+  readonly isTunnel: boolean;
 }
 
 export type AnswerEnd =
@@ -31,8 +33,8 @@ export type AnswerEnd =
   | 'kept'
   /** Whole, and the upstream takes no more. */
   | 'closed'
-  /** Whole, and only its end says so: the client has to see an end, too. */
-  | 'ended'
+  /** Whole, and the client was told that its connection ends. */
+  | 'last'
   | 'switched'
   /** Nothing came. */
   | 'dead'
@@ -49,21 +51,30 @@ export function writeRequest(exchange: Exchange, interceptor: Interceptor | unde
   const edited = interceptor?.editFields(seen, kept) ?? kept;
   const fields: Field[] = [['Host', target.authority], ...edited, ...frameFields(framing)];
   if (isUpgrade(exchange)) fields.push(['Connection', 'Upgrade'], ['Upgrade', 'websocket']);
+  else if (hasWord(head.fields, 'te', 'trailers'))
+    fields.push(['Connection', 'TE'], ['TE', 'trailers']);
   return writeHead(`${head.method} ${target.path} HTTP/1.${head.minor}`, fields);
+}
+
+/** The client of one exchange. `isSent`: whether its request has gone out whole by now. */
+export interface Asker {
+  readonly stream: Duplex;
+  readonly isSent: () => boolean;
 }
 
 export async function receiveAnswer(
   upstream: ByteReader,
-  client: Duplex,
+  client: Asker,
   exchange: Exchange,
 ): Promise<AnswerEnd> {
   for (;;) {
     const head = await readAnswerHead(upstream);
     if (typeof head === 'string') return head;
-    if (head.status === 101) return switchProtocol(head, client, exchange);
+    if (head.status === 101) return switchProtocol(head, client.stream, exchange);
     if (head.status >= 200) return sendAnswer(upstream, client, { head, exchange });
     if (exchange.head.minor === 0) continue;
-    if (!(await send(client, writeHead(toLine(head), keepFields(head.fields))))) return 'broken';
+    if (!(await send(client.stream, writeHead(toLine(head), keepFields(head.fields)))))
+      return 'broken';
   }
 }
 
@@ -104,7 +115,7 @@ async function switchProtocol(
 
 async function sendAnswer(
   upstream: ByteReader,
-  client: Duplex,
+  client: Asker,
   { head, exchange }: { readonly head: ResponseHead; readonly exchange: Exchange },
 ): Promise<AnswerEnd> {
   const framing = findResponseFraming(head, exchange.head.method);
@@ -112,26 +123,33 @@ async function sendAnswer(
   const isOld = exchange.head.minor === 0;
   // An old client knows no chunks; a server that was asked in HTTP/1.0 sends none.
   if (isOld && framing.kind === 'chunked') return 'bad';
-  const wantsClose = hasWord(exchange.head.fields, 'connection', 'close');
-  const isLast = isOld || wantsClose || framing.kind === 'close';
+  const isKept = head.minor === 1 && !hasWord(head.fields, 'connection', 'close');
+  const wantsClose = isOld || hasWord(exchange.head.fields, 'connection', 'close');
+  const isSpent = framing.kind === 'close' || (exchange.isTunnel && !isKept);
+  // Before the request was whole nobody can tell whether what the client sends next still belongs to it.
+  const isLast = wantsClose || isSpent || !client.isSent();
   const fields: Field[] = [
     ...keepFields(head.fields),
     ...(framing.kind === 'none' ? keepLength(head) : frameFields(framing)),
+    ...(framing.kind === 'chunked' ? announceTrailers(head) : []),
     ...(isLast ? [['Connection', 'close'] as const] : []),
   ];
-  if (!(await send(client, writeHead(toLine(head), fields)))) return 'broken';
-  const end = await sendBody(upstream, client, { framing, isRequest: false });
+  if (!(await send(client.stream, writeHead(toLine(head), fields)))) return 'broken';
+  const end = await sendBody(upstream, client.stream, { framing, isRequest: false });
   if (end !== 'whole') return 'broken';
-  if (framing.kind === 'close') return 'ended';
-  const isKept = head.minor === 1 && !hasWord(head.fields, 'connection', 'close');
+  if (isLast) return 'last';
   return isKept ? 'kept' : 'closed';
 }
 
-/** Of an answer without a body the length is only told. */
-function keepLength({ fields }: ResponseHead): Field[] {
-  return listValues(fields, 'content-length')
-    .slice(0, 1)
-    .map((value) => ['Content-Length', value] as const);
+/** Of an answer without a body the length is only told; 204 never has one (RFC 9110, 8.6). */
+function keepLength({ status, fields }: ResponseHead): Field[] {
+  const [value = '', ...more] = listValues(fields, 'content-length');
+  const isTold = status !== 204 && more.length === 0 && /^\d+$/.test(value);
+  return isTold ? [['Content-Length', value]] : [];
+}
+
+function announceTrailers({ fields }: ResponseHead): Field[] {
+  return listValues(fields, 'trailer').map((value) => ['Trailer', value] as const);
 }
 
 function toLine({ status, reason }: ResponseHead): string {

@@ -140,6 +140,7 @@ export function frameFields(framing: Framing): Field[] {
   return framing.kind === 'chunked' ? [['Transfer-Encoding', 'chunked']] : [];
 }
 
+/** Also of the last chunk, with the trailers behind it. */
 export function writeHead(first: string, fields: readonly Field[]): Buffer {
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
   return Buffer.from(`${first}\r\n${lines.join('')}\r\n`, 'latin1');
@@ -153,7 +154,7 @@ function toLines(bytes: Buffer): string[] {
   return bytes.toString('latin1', 0, bytes.length - 4).split('\r\n');
 }
 
-function parseFields(lines: readonly string[]): Field[] | HeadProblem {
+export function parseFields(lines: readonly string[]): Field[] | HeadProblem {
   if (lines.length > MAX_FIELDS) return { status: 431, problem: 'the head has too many fields' };
   const fields: Field[] = [];
   for (const line of lines) {

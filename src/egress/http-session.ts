@@ -4,13 +4,12 @@ import { ByteReader, send } from './byte-reader.ts';
 import type { Connection } from './connections.ts';
 import type { DoorContext } from './door-context.ts';
 import type { Destination, Door } from './egress.ts';
-import { answer, answerFailure, answerProblem } from './http-answers.ts';
+import { answer, answerFailure, answerProblem, withoutBody } from './http-answers.ts';
 import { type BodyEnd, sendBody } from './http-body.ts';
 import { type Exchange, receiveAnswer, writeRequest } from './http-exchange.ts';
 import {
   findHeadEnd,
   findRequestFraming,
-  hasWord,
   type HeadProblem,
   parseRequestHead,
   type RequestHead,
@@ -54,6 +53,8 @@ export class HttpSession {
   readonly #reader: ByteReader;
   #upstream: Upstream | undefined;
   #isIdle = false;
+  /** Of the request that is being served: its answer has no body. */
+  #isHead = false;
 
   constructor(options: HttpSessionOptions) {
     this.#options = options;
@@ -115,6 +116,7 @@ export class HttpSession {
 
   async #serve(head: RequestHead): Promise<Next> {
     const { context, tunnel } = this.#options;
+    this.#isHead = head.method === 'HEAD';
     const framing = findRequestFraming(head);
     const target = tunnel ? readTunnelTarget(head, tunnel) : readProxyTarget(head);
     if ('odd' in target) return this.#refuseOdd(target);
@@ -129,7 +131,8 @@ export class HttpSession {
     }
     const upstream = await this.#open(destination);
     if (!upstream) return 'over';
-    return this.#exchange({ head, target, framing, isTls: tunnel?.isTls ?? false }, upstream);
+    const isTls = tunnel?.isTls ?? false;
+    return this.#exchange({ head, target, framing, isTls, isTunnel: !!tunnel }, upstream);
   }
 
   async #open(destination: Destination): Promise<Upstream | undefined> {
@@ -150,7 +153,7 @@ export class HttpSession {
   }
 
   async #exchange(exchange: Exchange, upstream: Upstream): Promise<Next> {
-    const { head, target, framing } = exchange;
+    const { head, target, framing, isTunnel } = exchange;
     const { interceptor } = this.#options.context;
     const isReused = upstream.isUsed;
     upstream.isUsed = true;
@@ -163,14 +166,16 @@ export class HttpSession {
       // To learn of a client that goes away.
       else this.#reader.watch();
     });
-    const result = await receiveAnswer(upstream.reader, this.#client, exchange);
-    if (result === 'kept') await sending;
-    else if (sent.end === undefined && result !== 'switched') reset(stream);
+    const asker = { stream: this.#client, isSent: () => sent.end === 'whole' };
+    const result = await receiveAnswer(upstream.reader, asker, exchange);
+    if (result === 'last') return this.#endAfter(sending, stream);
+    if (sent.end === undefined && result !== 'switched') reset(stream);
     if (sent.end === 'broken' && result === 'dead')
       return this.#fail(answerProblem({ status: 400, problem: 'the body is not well formed' }));
     if (this.#client.destroyed) return 'over';
-    if (result === 'dead' && isReused && framing.kind === 'none' && !this.#options.tunnel) {
-      // It was closed while the request was on its way: nothing was done with it.
+    const isHarmless = framing.kind === 'none' && IDEMPOTENT.has(head.method);
+    if (result === 'dead' && isReused && isHarmless && !isTunnel) {
+      // It was closed while the request was on its way.
       const fresh = await this.#open(target.destination);
       return fresh ? this.#exchange(exchange, fresh) : 'over';
     }
@@ -183,8 +188,15 @@ export class HttpSession {
     if (result === 'switched') return this.#switch(upstream);
     if (result === 'closed') this.#drop();
     else upstream.reader.watch();
-    const wantsClose = hasWord(head.fields, 'connection', 'close') || head.minor === 0;
-    return wantsClose || result === 'ended' || sent.end !== 'whole' ? 'over' : 'again';
+    return 'again';
+  }
+
+  /** The client sees the end at once; what it still sends of its request is for a server that goes on reading. */
+  async #endAfter(sending: Promise<void>, upstream: Duplex): Promise<Next> {
+    this.#client.end();
+    const closed = new Promise((resolve) => upstream.once('close', resolve));
+    if (!upstream.destroyed) await Promise.race([sending, closed]);
+    return 'over';
   }
 
   /** After 101 it is not HTTP any more, as both sides have agreed. */
@@ -218,7 +230,7 @@ export class HttpSession {
     if (this.#upstream && note !== undefined) this.#upstream.connection.note ??= note;
     this.#reader.detach();
     this.#drop();
-    endWith(this.#client, words);
+    endWith(this.#client, this.#isHead ? withoutBody(words) : words);
     return 'over';
   }
 
@@ -238,6 +250,9 @@ export class HttpSession {
     return { door, destination, client, peer };
   }
 }
+
+/** What may be asked twice (RFC 9110, 9.2.2). */
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
 
 const BAD_ANSWER = {
   dead: 'the server ended the connection without an answer',

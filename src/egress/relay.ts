@@ -60,11 +60,13 @@ const LINGER_MS = 2000;
 
 /** Says the last words, and reads over what still comes until they have been taken. */
 export function endWith(stream: Duplex, words: Buffer | string): void {
-  if (!stream.writable) return;
-  stream.once('finish', () => {
+  if (stream.destroyed) return;
+  const linger = (): void => {
     const timer = setTimeout(() => stream.destroy(), LINGER_MS);
     stream.once('close', () => clearTimeout(timer));
-  });
-  stream.end(words);
+  };
+  if (stream.writableFinished) linger();
+  else stream.once('finish', linger);
+  if (stream.writable) stream.end(words);
   stream.resume();
 }
