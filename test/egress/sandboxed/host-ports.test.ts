@@ -114,4 +114,26 @@ except OSError as problem: print(errno.errorcode[problem.errno])`;
     expect(evidence.statements.join('\n')).not.toContain('but over loopback');
     expect(place.read('out/run.yaml')).toContain('127.0.0.1:8080');
   });
+
+  // Where a door has accepted it, the program sees a reset; the record says why.
+  it.each([
+    { layers: '', seen: 'ECONNRESET' },
+    { layers: '--layers=-net', seen: 'ECONNREFUSED' },
+  ])('are refused in the record where nobody listens: $seen $layers', async ({ layers, seen }) => {
+    const place = makePlace();
+    const out = `${place.makeDir('out')}/run.yaml`;
+    const script = `import errno, socket
+try:
+    socket.create_connection(("127.0.0.1", 9)).recv(1)
+except OSError as problem: print(errno.errorcode[problem.errno])`;
+    const { stdout } = await runInWorld({
+      place,
+      flags: ['--quiet', '--allow-net', '127.0.0.1:9', '--profile', out].concat(layers || []),
+      command: [PYTHON, '-c', script],
+    });
+    expect(lines(stdout)).toEqual([seen]);
+    const evidence = parse(place.read('out/run.evidence.yaml')) as Evidence;
+    const { connect } = evidence.entries.network['tcp:host-loopback:9'] ?? {};
+    expect(Object.keys(connect ?? {})).toEqual(['ECONNREFUSED']);
+  });
 });
