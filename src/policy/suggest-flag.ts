@@ -22,11 +22,13 @@ const FLAGS: Readonly<Record<RefusedOp, string | undefined>> = {
 };
 
 /** Destinations in the network, which no rule for files allows. */
-const NETWORK = /^(?:tcp|udp|raw|af\d+):/;
+const NETWORK = /^(?:tcp|udp|raw|icmp|packet|vsock|mptcp|inet|af\d+):/;
 /** What the rules for the network can name. */
 const ADDRESS = /^tcp:((?:[\d.]+|\[[\da-f:.]+\]):\d+)$/;
 /** Somebody asked for a name, and for which one is in the question that was never sent. */
 const NAME_SERVER = /^udp:.+:53$/;
+/** Where there is no network at all the socket is refused, before it is told where to. */
+const ANYWHERE = 'tcp:*';
 
 export interface SuggestionContext {
   readonly policy: Pick<Policy, 'fs'>;
@@ -71,12 +73,17 @@ function findDirectory(
 }
 
 function suggestDestination(path: string): AllowSuggestion {
-  const entry = NAME_SERVER.test(path) ? 'NAME' : ADDRESS.exec(path)?.[1];
+  const entry = findEntry(path);
   return {
     flag: entry && `--allow-net ${entry}`,
     policyLine: entry && `net: { allow: [${JSON.stringify(entry)}] }`,
     refusedBy: undefined,
   };
+}
+
+function findEntry(path: string): string | undefined {
+  if (path === ANYWHERE) return 'HOST:PORT';
+  return NAME_SERVER.test(path) ? 'NAME' : ADDRESS.exec(path)?.[1];
 }
 
 /** A path as a policy entry, with `${CWD}` or `~` where it starts with one. */

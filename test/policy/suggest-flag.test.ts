@@ -52,7 +52,12 @@ describe('suggestAllow()', () => {
     ],
     ['connect', 'udp:192.0.2.53:53', '--allow-net NAME', 'net: { allow: ["NAME"] }'],
     ['connect', 'udp:192.0.2.1:9', undefined, undefined],
-    ['connect', 'tcp:*', undefined, undefined],
+    ['connect', 'tcp:*', '--allow-net HOST:PORT', 'net: { allow: ["HOST:PORT"] }'],
+    ['connect', 'icmp:*', undefined, undefined],
+    ['connect', 'packet:*', undefined, undefined],
+    ['connect', 'vsock:*', undefined, undefined],
+    ['connect', 'mptcp:*', undefined, undefined],
+    ['connect', 'af31:*', undefined, undefined],
   ] as const)('%s %s', (op, path, flag, policyLine) =>
     expect(suggest(op, path)).toMatchObject({ flag, policyLine }),
   );
