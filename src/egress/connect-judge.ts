@@ -4,6 +4,7 @@ import { formatIp, isInRange, parseIp, parseRange } from '../policy/ip-address.t
 import type { ConnectAnswer, ConnectJudge, ConnectRequest } from './doors.ts';
 import {
   type ConnectionFact,
+  describeCut,
   type Destination,
   DOORS,
   type EgressLog,
@@ -122,7 +123,7 @@ class Judge implements ConnectJudge {
 
   #refuse(request: ConnectRequest, destination: Destination, verdict: Verdict): ConnectAnswer {
     const fact = makeFact({ destination, verdict, outcome: 'refused', startedMs: 0 });
-    const note = 'cut: no rule allows it any more';
+    const note = describeCut(verdict);
     if (request.isReview === true)
       this.#input.log.connection({ ...fact, startedMs: this.#input.now(), note });
     else this.#tell(request, fact);

@@ -1,7 +1,14 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Dialer } from './dialer.ts';
-import type { Destination, Door, EgressLog, EgressRules, Verdict } from './egress.ts';
+import {
+  describeCut,
+  type Destination,
+  type Door,
+  type EgressLog,
+  type EgressRules,
+  type Verdict,
+} from './egress.ts';
 import { reset } from './relay.ts';
 
 export interface Asked {
@@ -147,7 +154,7 @@ export class Connections {
     for (const connection of this.#live.keys()) {
       const { address, asked, isOwn } = connection;
       const verdict = this.#rules.decideAddress(asked.destination, address, { isOwn });
-      if (!verdict.isAllowed) connection.cut('cut: no rule allows it any more');
+      if (!verdict.isAllowed) connection.cut(describeCut(verdict));
     }
   }
 

@@ -31,6 +31,13 @@ export interface Verdict {
   readonly reason?: string | undefined;
   /** The flag that would allow it, such as `--allow-net example.org:443`; absent when none would. */
   readonly hint?: string | undefined;
+  /** A rule has allowed it, and is over; it is the one in `rule`. */
+  readonly isExpired?: true | undefined;
+}
+
+/** Why a connection that stands is broken off when the rules have changed. */
+export function describeCut({ isExpired, rule }: Verdict): string {
+  return isExpired ? `cut: ${rule}` : 'cut: no rule allows it any more';
 }
 
 /** The compiled rules of one run. */

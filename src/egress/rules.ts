@@ -9,6 +9,7 @@ import {
 } from '../policy/net-rules.ts';
 import { formatEntry, matchesTarget } from '../policy/net-target.ts';
 import type { InjectRule, NetRule, Policy } from '../policy/policy.ts';
+import { describeEnd, isExpired } from '../policy/rule-end.ts';
 import { listSpecialRanges } from '../policy/special-ranges.ts';
 import type { Destination, EgressRules, Verdict } from './egress.ts';
 import { decideHttp, findHttpRules } from './http-rules.ts';
@@ -50,6 +51,8 @@ export function makeEgressRules(input: RulesInput): LiveRules {
 class RuleSet implements LiveRules {
   #net: readonly NetRule[];
   #compiled: NetRules;
+  /** Rules that have ended: they allow nothing, and say why something is refused. */
+  #ended: readonly NetRule[] = [];
   readonly #inject: readonly { rule: InjectRule; compiled: CompiledRule }[];
   readonly #clock: RuleClock;
   readonly #surroundings: Surroundings | undefined;
@@ -61,7 +64,7 @@ class RuleSet implements LiveRules {
   constructor({ policy: { net, inject }, clock, surroundings }: RulesInput) {
     this.#clock = clock;
     this.#surroundings = surroundings;
-    this.#net = net;
+    this.#net = net.map((rule) => this.#start(rule));
     this.#compiled = this.#compile();
     this.#inject = inject.map((rule) => ({
       rule,
@@ -166,7 +169,7 @@ class RuleSet implements LiveRules {
   }
 
   add(rules: readonly NetRule[]): void {
-    this.#replace([...this.#net, ...rules]);
+    this.#replace([...this.#net, ...rules.map((rule) => this.#start(rule))]);
   }
 
   onChange(listener: () => void): void {
@@ -186,10 +189,17 @@ class RuleSet implements LiveRules {
   /** Expiry is by the clock and not by the timer: a late timer lets nothing through. */
   #live(): NetRules {
     const now = this.#clock.now();
-    if (!this.#net.some((rule) => isExpired(rule, now))) return this.#compiled;
+    const ended = this.#net.filter((rule) => isExpired(rule, now));
+    if (ended.length === 0) return this.#compiled;
+    this.#ended = [...this.#ended, ...ended];
     this.#net = this.#net.filter((rule) => !isExpired(rule, now));
     this.#compiled = this.#compile();
     return this.#compiled;
+  }
+
+  #start(rule: NetRule): NetRule {
+    const { lastsMs } = rule;
+    return lastsMs === undefined ? rule : { ...rule, expiresAtMs: this.#clock.now() + lastsMs };
   }
 
   /** A rule for the loopback inside opens no door. */
@@ -214,8 +224,8 @@ class RuleSet implements LiveRules {
     if (ends.length === 0) return;
     const delay = Math.min(...ends) - this.#clock.now();
     this.#cancel = this.#clock.after(Math.max(0, Math.min(delay, MAX_DELAY_MS)), () => {
-      const now = this.#clock.now();
-      this.#replace(this.#net.filter((rule) => !isExpired(rule, now)));
+      this.#live();
+      this.#replace(this.#net);
     });
   }
 
@@ -223,7 +233,16 @@ class RuleSet implements LiveRules {
     const rule = by ? describeRule(by.rule) : null;
     if (isAllowed) return { isAllowed, rule };
     const hint = wanted && `--allow-net ${formatEntry(wanted, port)}`;
-    return { isAllowed, rule, reason, hint };
+    const ended = wanted && this.#findEnded(wanted, port);
+    if (!ended) return { isAllowed, rule, reason, hint };
+    const over = `${describeRule(ended)} (ended ${describeEnd(ended) ?? ''})`;
+    return { isAllowed, rule: over, reason: 'the rule for it has ended', hint, isExpired: true };
+  }
+
+  #findEnded(host: Host, port: number | undefined): NetRule | undefined {
+    return this.#ended.find((rule) =>
+      compileNetRule(rule).targets.some((target) => matchesTarget(target, host, port)),
+    );
   }
 }
 
@@ -239,10 +258,6 @@ function knowAsOwn(rules: NetRules, { bits, value }: IpAddress): NetRules {
 /** What is no name of a host has more lines than these, and is mistaken for nothing. */
 function toKey({ protocol, name, address, port }: Destination): string {
   return `${protocol}\n${name ?? ''}\n${address ?? ''}\n${port}`;
-}
-
-function isExpired({ expiresAtMs }: NetRule, now: number): boolean {
-  return expiresAtMs !== undefined && expiresAtMs <= now;
 }
 
 /** Doors hand in what parseHost() gave them; whatever else is there is refused here once more. */

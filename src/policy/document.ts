@@ -39,12 +39,14 @@ export interface PolicyData {
   readonly tests?: readonly ExampleData[];
 }
 
-/** A host with rules for its requests. */
+/** A host with rules for its requests, or with an end: at most one of `until` and `for`. */
 export interface HostData {
   readonly host: string;
   readonly methods?: readonly string[];
   readonly paths?: readonly string[];
   readonly tls?: boolean;
+  readonly until?: string;
+  readonly for?: string | number;
 }
 
 /** Exactly one of `env` and `command`. */

@@ -5,6 +5,7 @@ import { expandEntry } from './expand.ts';
 import { escapeLiteral } from './glob.ts';
 import type { FsRule, InjectRule, Limits, NetRule, Origin, Policy, Variables } from './policy.ts';
 import { toConfigPattern } from './protected-config.ts';
+import { formatInstant } from './rule-end.ts';
 
 export interface EffectiveRule {
   readonly effect: string;
@@ -23,6 +24,8 @@ export interface EffectiveNetRule {
   readonly methods?: readonly string[];
   readonly paths?: readonly string[];
   readonly tls?: true;
+  readonly until?: string;
+  readonly for_ms?: number;
 }
 
 export interface EffectiveInjection {
@@ -105,7 +108,8 @@ export function makeEffectivePolicy(policy: Policy, variables: Variables): Effec
   };
 }
 
-function toEffectiveNet({ effect, text, http, isTlsOpened }: NetRule): EffectiveNetRule {
+function toEffectiveNet(rule: NetRule): EffectiveNetRule {
+  const { effect, text, http, isTlsOpened, expiresAtMs, lastsMs } = rule;
   const { methods, paths } = http ?? {};
   return {
     effect,
@@ -113,6 +117,8 @@ function toEffectiveNet({ effect, text, http, isTlsOpened }: NetRule): Effective
     ...(methods && { methods: methods.toSorted() }),
     ...(paths && { paths: paths.map(cleanText).toSorted() }),
     ...(isTlsOpened === true && { tls: true as const }),
+    ...(expiresAtMs !== undefined && { until: formatInstant(expiresAtMs) }),
+    ...(lastsMs !== undefined && { for_ms: lastsMs }),
   };
 }
 

@@ -7,7 +7,7 @@ export function checkRuledHost(text: string): Refusal | undefined {
   if ('problem' in target) return target;
   return isCatchAll(target)
     ? {
-        problem: `${quote(text)} is the host's network as a whole, in which no request is seen`,
+        problem: `${quote(text)} is the host's network as a whole, in which no request is seen and nothing ends`,
         hint: 'name hosts or ports, such as *:443',
       }
     : undefined;

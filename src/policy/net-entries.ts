@@ -1,5 +1,7 @@
 import { describePlace, placeOf, type PolicyDocument } from './document.ts';
 import type { InjectRule, NetRule, Origin } from './policy.ts';
+import { parseInstant } from './rule-end.ts';
+import { parseDuration } from './units.ts';
 
 /** The rules of `net.allow` and `net.deny`, in the order of the file. */
 export function toNetRules(document: PolicyDocument): NetRule[] {
@@ -9,13 +11,15 @@ export function toNetRules(document: PolicyDocument): NetRule[] {
       const place = `net.allow.${index}`;
       if (typeof entry === 'string')
         return { effect: 'allow', text: entry, origin: toOrigin(document, place, entry) };
-      const { host, methods, paths, tls } = entry;
+      const { host, methods, paths, tls, until, for: lasting } = entry;
       return {
         effect: 'allow',
         text: host,
         origin: toOrigin(document, `${place}.host`, host),
         ...((methods ?? paths) && { http: { methods, paths } }),
         ...(tls === true && { isTlsOpened: true }),
+        ...(until !== undefined && { expiresAtMs: parseInstant(until) }),
+        ...(lasting !== undefined && { lastsMs: parseDuration(lasting) }),
       };
     }),
     ...deny.map((text, index): NetRule => {

@@ -51,8 +51,10 @@ export interface NetRule {
   readonly http?: HttpRules | undefined;
   /** Whether TLS to the host may be opened, so that its requests can be seen. */
   readonly isTlsOpened?: boolean | undefined;
-  /** By the clock of the run; a rule of a policy never expires. */
+  /** By the clock of the run. */
   readonly expiresAtMs?: number | undefined;
+  /** From the start of the run on; what that makes by the clock is in no policy. */
+  readonly lastsMs?: number | undefined;
 }
 
 /** A header that assay adds to requests to a host, outside; its value is never part of the policy. */

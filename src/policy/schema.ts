@@ -8,6 +8,7 @@ import {
 } from './http-entry.ts';
 import { NET_FORM, parseNetTarget } from './net-target.ts';
 import { quote, type Refusal } from './problems.ts';
+import { checkEnd, checkInstant, INSTANT_FORM } from './rule-end.ts';
 import {
   COUNT_FORM,
   DURATION_FORM,
@@ -65,7 +66,7 @@ function hosts(describe: string): Shape {
   return { kind: 'list', of: HOST, canBeNumber: true, describe };
 }
 
-/** Hosts, of which some say what requests may be. */
+/** Hosts, of which some say what requests may be, or how long they hold. */
 function ruledHosts(describe: string): Shape {
   const map: Shape & { kind: 'map' } = {
     kind: 'map',
@@ -90,7 +91,15 @@ function ruledHosts(describe: string): Shape {
         kind: 'boolean',
         describe: 'Open TLS to this host with a certificate of assay, to see its requests.',
       },
+      until: {
+        kind: 'text',
+        form: INSTANT_FORM,
+        check: checkInstant,
+        describe: 'When the entry ends; connections that it has allowed are cut then.',
+      },
+      for: duration('How long the entry holds, from the start of the run on.'),
     },
+    check: checkEnd,
   };
   return { kind: 'list', of: { kind: 'entry', text: HOST, map }, canBeNumber: true, describe };
 }

@@ -173,6 +173,23 @@ describe('policy explain HOST', () => {
     expect(notes).toEqual(['requests may be GET', 'requests may be for /v1 and below']);
   });
 
+  it('says when a rule ends, and when it has', async () => {
+    const policy = join(dir, 'policy.yaml');
+    writeFileSync(
+      policy,
+      "net: { allow: [{ host: a.org, for: 90 }, { host: b.org, until: '2001-01-31T12:00:00Z' }] }\n",
+    );
+    const lasting = await explain<HostExplanation>('a.org:443', { policy });
+    expect(lasting.notes).toEqual([
+      'the rule ends 90 s after the start, and its connections with it',
+    ]);
+    const over = await explain<HostExplanation>('b.org:443', { policy });
+    expect(over).toMatchObject({ outcome: 'deny', reason: 'no rule allows b.org' });
+    expect(over.notes).toEqual([
+      expect.stringMatching(/^net\.allow: b\.org \(.*\) has ended at 2001-01-31T12:00:00Z$/),
+    ]);
+  });
+
   it('knows that loopback is that of the run', async () => {
     const host = await explain<HostExplanation>('127.0.0.1:80');
     expect(host).toMatchObject({ outcome: 'allow', isReachable: true });

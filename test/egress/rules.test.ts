@@ -284,6 +284,29 @@ describe('expiry and revocation', () => {
     expect(rules.decide(toName('a.org')).isAllowed).toBe(false);
   });
 
+  it('names the rule that has ended, by the words of the policy', () => {
+    const clock = makeClock();
+    const rules = makeRules(
+      [
+        rule('allow', 'a.org:443', { lastsMs: 1500 }),
+        rule('allow', 'b.org', { expiresAtMs: 1000 }),
+      ],
+      { clock },
+    );
+    clock.go(1499);
+    expect(rules.decide(toName('a.org')).isAllowed).toBe(true);
+    clock.go(1);
+    expect(rules.decide(toName('a.org'))).toEqual({
+      isAllowed: false,
+      isExpired: true,
+      rule: expect.stringMatching(/a\.org:443 \(ended 1\.5 s after the start\)$/),
+      reason: 'the rule for it has ended',
+      hint: '--allow-net a.org:443',
+    });
+    expect(rules.decide(toName('b.org')).rule).toMatch(/\(ended at 1970-01-01T00:00:01Z\)$/);
+    expect(rules.decide(toName('c.org')).isExpired).toBeUndefined();
+  });
+
   it('takes a rule back, and never a deny', () => {
     const rules = makeRules([
       rule('allow', 'a.org'),

@@ -70,6 +70,11 @@ net:
     - 2130706433
     - { host: '*', methods: [get], paths: [api, /a/../b, /a?b] }
     - { methods: [GET] }
+    - { host: a.org, until: 2030-02-30T00:00:00Z }
+    - { host: a.org, until: 2030-01-31 }
+    - { host: a.org, until: '2030-01-31T00:00:00Z', for: 10m }
+    - { host: a.org, for: soon }
+    - { host: '*', for: 10m }
     - 10.1.2.3/8
     - udp:53
     - 80-79
@@ -152,6 +157,20 @@ net:
       { env: 'A_TOKEN', header: 'authorization', host: 'a.org', tls: false },
     ]);
     expect(JSON.stringify(inject)).not.toContain('hunter2');
+  });
+
+  it('tells the end of a rule as the policy has it', () => {
+    const policy = load(`
+net:
+  allow:
+    - { host: a.org, until: '2030-01-31T12:00:00.5+02:00' }
+    - { host: b.org, for: 10m }
+`);
+    const { net } = makeEffectivePolicy(policy, VARIABLES);
+    expect(net).toEqual([
+      { effect: 'allow', text: 'b.org', for_ms: 600_000 },
+      { effect: 'allow', text: 'a.org', until: '2030-01-31T10:00:00.500Z' },
+    ]);
   });
 
   it('is the same as ever without them', () => {

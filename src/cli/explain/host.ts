@@ -5,8 +5,9 @@ import { formatHostPort } from '../../policy/host.ts';
 import { isOwnLoopback } from '../../policy/net-rules.ts';
 import { formatEntry, NET_FORM, parseNetTarget, toQuery } from '../../policy/net-target.ts';
 import type { Policy } from '../../policy/policy.ts';
+import { describeEnd, isExpired } from '../../policy/rule-end.ts';
 import type { Enforcement } from './enforcement.ts';
-import { type RuleText, toRuleText } from './rule-text.ts';
+import { formatRule, type RuleText, toRuleText } from './rule-text.ts';
 
 interface AllowWay {
   readonly flag: string;
@@ -93,8 +94,17 @@ function findNotes(
   const { methods, paths } = rule?.http ?? {};
   if (methods) notes.push(`requests may be ${methods.join(', ')}`);
   if (paths) notes.push(`requests may be for ${paths.join(', ')} and below`);
+  const end = rule && describeEnd(rule);
+  if (end !== undefined) notes.push(`the rule ends ${end}, and its connections with it`);
   if (rule?.entries) notes.push(`${rule.text} stands for ${rule.entries.join(', ')} here`);
   return notes;
+}
+
+/** The rule that has allowed it once. */
+function findEnded(policy: Policy, query: NetQuery, { outcome }: NetDecision): string[] {
+  const { rule } = decideNet(policy, query);
+  if (outcome === 'allow' || rule?.effect !== 'allow') return [];
+  return [`${formatRule(toRuleText(rule))} has ended ${describeEnd(rule) ?? ''}`];
 }
 
 function findWay({ outcome, wanted }: NetDecision, port: number | undefined): AllowWay | null {
@@ -108,7 +118,8 @@ export function explainHost(
   { policy, plan }: { policy: Policy; plan: Plan },
 ): HostExplanation {
   const query = readHost(asked);
-  const decision = decideNet(policy, query);
+  const live = policy.net.filter((one) => !isExpired(one, Date.now()));
+  const decision = decideNet({ net: live }, query);
   const { outcome, rule, reason } = decision;
   const isOwn = decision.isOwnLoopback || (outcome === 'deny' && isLoopback(query));
   const layers = findLayers(plan);
@@ -130,6 +141,9 @@ export function explainHost(
     layers,
     isEnforced: outcome === 'allow' || !isReachable || isInside,
     allowWith: isReachable ? null : findWay(decision, query.port),
-    notes: findNotes(decision, { isOwn, isReachable, plan }),
+    notes: [
+      ...findNotes(decision, { isOwn, isReachable, plan }),
+      ...findEnded(policy, query, decision),
+    ],
   };
 }

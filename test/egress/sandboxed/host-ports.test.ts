@@ -115,6 +115,28 @@ except OSError as problem: print(errno.errorcode[problem.errno])`;
     expect(place.read('out/run.yaml')).toContain('127.0.0.1:8080');
   });
 
+  it.each(['', '--layers=-net'])(
+    'are not reached when their rule has ended: %s',
+    async (layers) => {
+      const place = makePlace();
+      const out = `${place.makeDir('out')}/run.yaml`;
+      const policy = place.write(
+        'policy.yaml',
+        'net: { allow: [{ host: "127.0.0.1:8080", for: 1ms }] }',
+      );
+      const { stdout, stderr } = await runInWorld({
+        place,
+        flags: ['--policy', policy, '--profile', out].concat(layers || []),
+        command: ['/bin/sh', '-c', 'curl -sS http://127.0.0.1:8080/ || echo no'],
+      });
+      expect(lines(stdout)).toEqual(['no']);
+      expect(stderr).toContain('(the rule for it has ended)');
+      const evidence = parse(place.read('out/run.evidence.yaml')) as Evidence;
+      const ended = expect.stringMatching(/127\.0\.0\.1:8080 \(ended 0\.001 s after the start\)$/);
+      expect(evidence.refusals).toMatchObject([{ subject: 'tcp:host-loopback:8080', rule: ended }]);
+    },
+  );
+
   // Where a door has accepted it, the program sees a reset; the record says why.
   it.each([
     { layers: '', seen: 'ECONNRESET' },
