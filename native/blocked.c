@@ -1,4 +1,4 @@
-/* Calls that may wait for long (a FIFO without a peer, a connect) get a thread of their own. While they wait the caller
+/* Calls that may wait for long (a FIFO without a peer, a lease, a connect) get a thread of their own. While they wait the caller
    takes no signals, so the watcher looks whether one is due and then breaks the wait off, as the kernel would. */
 #define _GNU_SOURCE
 #include "broker.h"
@@ -110,4 +110,17 @@ bool in_own_thread(const struct request *r, void (*perform)(const struct request
   if (started && !is_watched) is_watched = start_detached(watch, NULL, &watcher);
   pthread_mutex_unlock(&lock);
   return started;
+}
+
+/* A program may hold a lease on a file, and have the kernel make others wait for up to a minute. `try_once` does not wait,
+   and is false while the lease is there; in between nothing is held that others need. */
+void try_until_unleased(const struct request *r, bool (*try_once)(const struct request *), void (*perform)(const struct request *)) {
+  while (!try_once(r)) {
+    if (!is_own) {
+      if (!in_own_thread(r, perform)) answer(r, 0, -ENFILE);
+      return;
+    }
+    nanosleep(&(struct timespec){0, WATCH_MS * 1000000L}, NULL);
+    if (!is_still_waiting(r) || has_signal_due(r->tid)) return answer(r, 0, -EINTR);
+  }
 }

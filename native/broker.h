@@ -13,6 +13,7 @@
 #define MAX_HELD 2048
 #define GUARD_RULE 0xfffffffeu /* refused by the git guard */
 #define NO_RULE 0xffffffffu    /* refused because nothing allows it */
+#define LEASED (-4096)         /* no error of the kernel's: a lease on the file is in the way, see blocked.c */
 
 /* Files that the run made itself. Each is held open, so that its number cannot come to mean another file. */
 struct held_set {
@@ -222,6 +223,7 @@ void use_umask_of(const struct request *r);
 bool in_own_thread(const struct request *r, void (*perform)(const struct request *));
 bool is_in_own_thread(void);
 bool has_signal_due(pid_t tid);
+void try_until_unleased(const struct request *r, bool (*try_once)(const struct request *), void (*perform)(const struct request *));
 
 /* files.c */
 void object_link(const struct target *t, char out[32]);

@@ -56,7 +56,12 @@ static int set_length(const struct request *r, struct target *t) {
   if ((off_t)r->args[1] < 0) return -EINVAL;
   if (!t->exists) return -ENOENT;
   object_link(t, link);
-  return truncate(link, (off_t)r->args[1]) ? -errno : 0;
+  if (!S_ISREG(t->st.st_mode)) return truncate(link, (off_t)r->args[1]) ? -errno : 0;
+  int fd = open(link, O_WRONLY | O_NONBLOCK | O_CLOEXEC); /* truncate() would wait for a lease */
+  if (fd < 0) return errno == EAGAIN ? LEASED : -errno;
+  int error = ftruncate(fd, (off_t)r->args[1]) ? -errno : 0;
+  close(fd);
+  return error;
 }
 
 /* A call that takes one path and changes what it names. */
@@ -84,8 +89,9 @@ static int try_change(const struct request *r, const struct one_change *c, struc
   return error;
 }
 
-static void change_one(const struct request *r, const char *op, int dirfd, uint64_t path, int (*change)(const struct request *, struct target *),
-                       int follow, int kind) {
+/* False while a lease is in the way. */
+static bool change_once(const struct request *r, const char *op, int dirfd, uint64_t path, int (*change)(const struct request *, struct target *),
+                        int follow, int kind) {
   struct one_change c = {op, dirfd, path, change, follow, kind};
   struct name_hold hold = {0};
   struct target t;
@@ -100,6 +106,7 @@ static void change_one(const struct request *r, const char *op, int dirfd, uint6
     error = try_change(r, &c, &t, &hold);
   }
   if (error == -EAGAIN) error = -EBUSY;
+  if (error == LEASED) return let_names_go(&hold), release(&t), false;
   if (!error && !(kind & CREATES) && t.exists && S_ISDIR(t.st.st_mode)) forget_places(r->broker); /* its number is free again */
   bool is_dir = change == make_dir || (t.exists && S_ISDIR(t.st.st_mode));
   note_outcome(r, (struct fact){.op = op, .path = t.path, .target = text, .error = -error, .flags = is_dir ? FACT_DIRECTORY : 0,
@@ -107,7 +114,15 @@ static void change_one(const struct request *r, const char *op, int dirfd, uint6
   let_names_go(&hold);
   release(&t);
   answer(r, 0, error);
+  return true;
 }
+
+static void change_one(const struct request *r, const char *op, int dirfd, uint64_t path, int (*change)(const struct request *, struct target *),
+                       int follow, int kind) {
+  change_once(r, op, dirfd, path, change, follow, kind);
+}
+
+static bool truncate_once(const struct request *r) { return change_once(r, "truncate", AT_FDCWD, r->args[0], set_length, FOLLOW, 0); }
 
 #ifdef SYS_unlink
 static int remove_file(const struct request *r, struct target *t) { return remove_entry(r, t, 0); }
@@ -267,7 +282,7 @@ void perform_path_call(const struct request *r) {
     case SYS_mknodat: return change_one(r, "mknod", (int)a[0], a[1], make_node, NAME_SEEN, CREATES);
     case SYS_symlinkat: return change_one(r, "symlink", (int)a[1], a[2], make_link, NAME_SEEN, CREATES);
     case SYS_unlinkat: return change_one(r, (int)a[2] & AT_REMOVEDIR ? "rmdir" : "unlink", (int)a[0], a[1], remove_at, NAME_SEEN, 0);
-    case SYS_truncate: return change_one(r, "truncate", AT_FDCWD, a[0], set_length, FOLLOW, 0);
+    case SYS_truncate: return try_until_unleased(r, truncate_once, perform_path_call);
 #ifdef SYS_mkdir
     case SYS_mkdir: return change_one(r, "mkdir", AT_FDCWD, a[0], make_dir, NAME_SEEN, CREATES);
     case SYS_mknod: return change_one(r, "mknod", AT_FDCWD, a[0], make_node, NAME_SEEN, CREATES);

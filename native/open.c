@@ -61,8 +61,7 @@ static int open_caller_tty(const struct request *r, int flags) {
   return open(path, flags);
 }
 
-static int open_target(const struct request *r, const struct open_call *call, const struct target *t) {
-  int flags = (call->flags & ~O_CLOEXEC) | O_CLOEXEC | O_NOCTTY;
+static int open_with(const struct request *r, const struct open_call *call, const struct target *t, int flags) {
   char link[32];
   if ((call->flags & O_TMPFILE) == O_TMPFILE || (t->parent < 0 && t->exists && S_ISDIR(t->st.st_mode)))
     return t->exists ? openat(t->object, ".", flags & ~O_NOFOLLOW, call->mode) : (errno = ENOENT, -1);
@@ -75,6 +74,15 @@ static int open_target(const struct request *r, const struct open_call *call, co
   struct open_how_abi how = {(uint64_t)(flags & OPENAT2_FLAGS), flags & (O_CREAT | O_TMPFILE) ? call->mode & 07777 : 0, RESOLVE_NO_SYMLINKS_};
   if (!(flags & O_CREAT)) how.mode = 0;
   return (int)syscall(SYS_openat2, t->parent, t->name, &how, sizeof how);
+}
+
+/* A file is never waited for here, which a lease would have us do. */
+static int open_target(const struct request *r, const struct open_call *call, const struct target *t) {
+  int flags = (call->flags & ~O_CLOEXEC) | O_CLOEXEC | O_NOCTTY;
+  bool is_hurried = t->exists && S_ISREG(t->st.st_mode) && !(call->flags & O_NONBLOCK);
+  int fd = open_with(r, call, t, is_hurried ? flags | O_NONBLOCK : flags);
+  if (fd >= 0 && is_hurried) fcntl(fd, F_SETFL, flags);
+  return fd;
 }
 
 /* A descriptor that the caller holds may be named by /dev/stdout and the like; where the file itself is out of bounds,
@@ -125,6 +133,7 @@ static int open_checked(const struct request *r, const struct open_call *call, c
   if (truncates) plain.flags &= ~O_TRUNC;
   if (is_new_name(call, t)) plain.flags |= O_EXCL; /* so that it is known who made it */
   int fd = open_target(r, &plain, t), error = fd < 0 ? -errno : 0;
+  if (error == -EAGAIN) return LEASED;
   if (error == -ELOOP && !(call->flags & O_NOFOLLOW)) return -EAGAIN;
   if (error == -EEXIST && plain.flags != call->flags && !(call->flags & O_EXCL)) return -EAGAIN;
   if (error == -EACCES && t->own_fd >= 0) return duplicate_own(r, call, t);
@@ -186,15 +195,17 @@ static void hand_over(const struct request *r, const struct open_call *call, con
   if (!is_plain || number < 0) answer(r, number, number);
 }
 
-static void open_and_answer(const struct request *r, bool is_own_thread) {
+/* False while a lease is in the way. */
+static bool open_and_answer(const struct request *r) {
+  bool is_own_thread = is_in_own_thread();
   struct open_call call;
   struct target t;
   int fd = read_open_call(r, &call);
-  if (fd < 0) return answer(r, 0, fd);
+  if (fd < 0) return answer(r, 0, fd), true;
   bool is_exclusive = (call.flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
   int len = fetch_path(r, call.path);
-  if (len < 0) return answer(r, 0, len);
-  if ((call.flags & O_CREAT) && len > 0 && r->attempt->requested[len - 1] == '/') return answer(r, 0, -EISDIR);
+  if (len < 0) return answer(r, 0, len), true;
+  if ((call.flags & O_CREAT) && len > 0 && r->attempt->requested[len - 1] == '/') return answer(r, 0, -EISDIR), true;
   clear_target(&t);
   fd = open_plainly(r, call.dirfd, call.flags, &t);
   bool is_plain = fd >= 0 && !is_own_thread; /* only receivers keep count of their copies */
@@ -205,7 +216,7 @@ static void open_and_answer(const struct request *r, bool is_own_thread) {
     if (!is_own_thread && may_block(&call, &t)) {
       release(&t);
       if (!in_own_thread(r, perform_open)) answer(r, 0, -ENFILE);
-      return;
+      return true;
     }
     fd = open_in_order(r, &call, &t, turn);
     if (fd >= 0 && is_own_thread && is_code_there_now(&call, &t)) {
@@ -214,10 +225,13 @@ static void open_and_answer(const struct request *r, bool is_own_thread) {
     }
     release(&t);
   }
-  if (fd >= 0) return hand_over(r, &call, &t, fd, is_plain);
+  if (fd >= 0) return hand_over(r, &call, &t, fd, is_plain), true;
+  if (fd == LEASED && S_ISREG(t.st.st_mode) && !(call.flags & O_NONBLOCK)) return false;
   if (fd == -EAGAIN) fd = -ELOOP;
+  if (fd == LEASED) fd = -EAGAIN;
   note_open(r, &call, &t, -fd);
   answer(r, 0, fd);
+  return true;
 }
 
 /* Reads under the kernel's own layers: seen here, refused here if the kernel would, otherwise left to the kernel. */
@@ -245,5 +259,5 @@ void perform_open(const struct request *r) {
   bool is_probed = (r->broker->plan->flags & PLAN_OPENS_PROBED) && r->nr != SYS_openat2 && !read_open_call(r, &call) &&
                    !(call.flags & O_CREAT) && open_ops(&call, true) == OP_READ;
   if (is_probed) return probe_open(r, &call);
-  open_and_answer(r, is_in_own_thread());
+  try_until_unleased(r, open_and_answer, perform_open);
 }

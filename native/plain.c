@@ -14,6 +14,13 @@ static int open_resolving(int base, const char *path, int flags, uint64_t resolv
   return fd < 0 ? -errno : fd;
 }
 
+/* Without waiting for a lease: those who hold one are not plain either. */
+static int open_at_once(int base, const char *path, int flags, uint64_t resolve) {
+  int fd = open_resolving(base, path, flags | O_NONBLOCK, resolve);
+  if (fd >= 0 && !(flags & O_NONBLOCK)) fcntl(fd, F_SETFL, flags);
+  return fd;
+}
+
 /* Takes the steps of `path` from the directory in `out`, which has no end slash. `..` is what its text says only where
    no link was passed. */
 static void append_steps(char *out, const char *path) {
@@ -53,7 +60,7 @@ static bool is_plain_kind(const struct request *r, const struct stat *st) {
 
 /* By way of links, which mean the same to us as to the caller unless they lead into /proc. */
 static int open_linked(const struct request *r, int base, const char *path, int flags, struct target *t) {
-  int fd = open_resolving(base, path, flags, 0);
+  int fd = open_at_once(base, path, flags, 0);
   if (fd < 0) return -EAGAIN;
   if (fstat(fd, &t->st) || !is_plain_kind(r, &t->st)) return close(fd), -EAGAIN;
   canonical_path(fd, t->path, sizeof t->path);
@@ -76,7 +83,7 @@ static int find_plain(const struct request *r, int base, const char *path, int f
   bool is_link = S_ISLNK(t->st.st_mode);
   if (is_link && ((flags & O_NOFOLLOW) || fstatat(base, from_base, &t->st, 0))) return -EAGAIN;
   if (!is_plain_kind(r, &t->st)) return -EAGAIN;
-  int fd = is_link ? -ELOOP : open_resolving(base, from_base, flags, RESOLVE_NO_SYMLINKS_);
+  int fd = is_link ? -ELOOP : open_at_once(base, from_base, flags, RESOLVE_NO_SYMLINKS_);
   if (fd == -ELOOP) return open_linked(r, base, from_base, flags, t);
   if (fd < 0) return -EAGAIN;
   if (is_judged) canonical_path(fd, t->path, sizeof t->path);
