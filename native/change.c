@@ -29,7 +29,11 @@ static int make_node(const struct request *r, struct target *t) {
   mode_t mode = (mode_t)r->args[at ? 2 : 1];
   if (t->must_be_dir) return -ENOENT;
   if (is_setuid_refused(r, mode)) return -EPERM;
-  return mknodat(t->parent, t->name, mode, (dev_t)r->args[at ? 3 : 2]) ? -errno : 0;
+  int error = mknodat(t->parent, t->name, mode, (dev_t)r->args[at ? 3 : 2]) ? -errno : 0;
+  /* Device 0:0, which stands for nothing, anybody may make; Landlock lets no device be made, whatever is granted. */
+  if (error == -EACCES && (S_ISCHR(mode) || S_ISBLK(mode)) && !faccessat(t->parent, ".", W_OK | X_OK, 0))
+    record_fact(r, (struct fact){.op = "mknod", .path = t->path, .rule = NO_RULE, .error = EACCES, .flags = FACT_KERNEL});
+  return error;
 }
 
 static int make_link(const struct request *r, struct target *t) {
@@ -187,8 +191,11 @@ static int try_rename(const struct request *r, struct target *from, struct targe
   if (!from->name[0] || !to->name[0]) return from->name[0] && (flags & 1 /* NOREPLACE */) ? -EEXIST : -EBUSY;
   if (!from->exists) return -ENOENT;
   if (to->exists && (flags & 1)) return -EEXIST;
-  if ((to->must_be_dir || from->must_be_dir) && !S_ISDIR(from->st.st_mode)) return -ENOTDIR;
-  error = check_rename(r, from, to, flags & 2 /* EXCHANGE */);
+  bool is_exchange = flags & 2 /* EXCHANGE */;
+  if (is_exchange && !to->exists) return -ENOENT;
+  if (from->must_be_dir && !S_ISDIR(from->st.st_mode)) return -ENOTDIR;
+  if (to->must_be_dir && !S_ISDIR(is_exchange ? to->st.st_mode : from->st.st_mode)) return -ENOTDIR;
+  error = check_rename(r, from, to, is_exchange);
   if (error) return error;
   if (is_single(from, flags)) hold_names(r->broker, from->path, to->path, hold);
   else hold_all_names(r->broker, hold);
@@ -206,6 +213,8 @@ static void perform_rename(const struct request *r) {
   struct name_hold hold = {0};
   unsigned flags = r->nr == SYS_renameat2 ? (unsigned)r->args[4] : 0;
   int error = -EAGAIN;
+  /* An exchange that replaces nothing, or leaves something behind (4, WHITEOUT), is no exchange. */
+  if (flags & ~7u || (flags & 2 && flags & 5)) return answer(r, 0, -EINVAL);
   clear_target(&from);
   clear_target(&to);
   for (int tries = 0; error == -EAGAIN && tries < MAX_TRIES; tries++) {

@@ -15,6 +15,20 @@ struct open_call {
   mode_t mode;
 };
 
+/* A later version of the structure may be longer; what this one does not know must be zero. */
+static int read_open_how(const struct request *r, struct open_how_abi *how) {
+  unsigned char bytes[4096];
+  size_t size = r->args[3];
+  if (size < sizeof *how) return -EINVAL;
+  if (size > sizeof bytes) return -E2BIG;
+  int error = fetch_bytes(r, r->args[2], bytes, size);
+  if (error) return error;
+  for (size_t i = sizeof *how; i < size; i++)
+    if (bytes[i]) return -E2BIG;
+  memcpy(how, bytes, sizeof *how);
+  return 0;
+}
+
 static int read_open_call(const struct request *r, struct open_call *call) {
   const uint64_t *a = r->args;
 #ifdef SYS_open
@@ -23,11 +37,10 @@ static int read_open_call(const struct request *r, struct open_call *call) {
 #endif
   if (r->nr == SYS_openat) return *call = (struct open_call){(int)a[0], (int)a[2], a[1], (mode_t)a[3]}, 0;
   struct open_how_abi how;
-  if (a[3] < sizeof how) return -EINVAL;
-  if (a[3] > sizeof how) return -E2BIG;
-  int error = fetch_bytes(r, a[2], &how, sizeof how);
+  int error = read_open_how(r, &how);
   if (error) return error;
-  /* A caller that asks for special resolution has a fallback for kernels that lack this call. */
+  /* A caller that asks for special resolution has a fallback for kernels that lack this call. O_PATH descriptors cannot be
+     handed over, and the flags are in memory that may change, so neither can it be left to the kernel. */
   if (how.resolve & ~0x3full) return -EINVAL;
   if (how.resolve || (how.flags & O_PATH)) return -ENOSYS;
   if ((how.flags & ~(uint64_t)(OPENAT2_FLAGS | O_TMPFILE)) || how.mode & ~07777ull) return -EINVAL;
