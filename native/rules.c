@@ -100,6 +100,19 @@ uint32_t refusal_of(struct broker *b, const struct target *t, uint32_t ops) {
   return rule;
 }
 
+/* Protection comes back for the same name below a place that it was lifted from. What has that name is protected wherever
+   it is made, so a directory that holds no such place does not bring it. */
+static bool is_repeated(const struct broker *b, const struct broker_rule *rule, const char *from) {
+  bool is_anywhere = false;
+  const char *name = rule->effect == RULE_PROTECT ? strstr(rule->pattern + 1, "/**/") : NULL;
+  for (size_t i = 0; name && i < b->plan->rule_count; i++) {
+    const struct broker_rule *other = &b->plan->rules[i];
+    if (other->effect == RULE_LIFT && path_is_under(other->pattern, from, strlen(from))) return false;
+    is_anywhere |= other->effect == RULE_PROTECT && !strcmp(other->pattern, name);
+  }
+  return is_anywhere;
+}
+
 /* A rule over a fixed place must not lose its place, and a directory must not bring protected names with it. */
 uint32_t find_rename_refusal(const struct broker *b, const char *from, const char *to, bool is_dir) {
   for (size_t i = 0; i < b->plan->rule_count; i++) {
@@ -109,7 +122,7 @@ uint32_t find_rename_refusal(const struct broker *b, const char *from, const cha
         rule->literal_len >= strlen(from))
       return rule->id;
     if (is_dir && (match_prefix(rule->pattern, to) || match_prefix(rule->pattern, from)) &&
-        !(rule->effect == RULE_PROTECT && is_in_private_tmp(b, to)))
+        !(rule->effect == RULE_PROTECT && is_in_private_tmp(b, to)) && !is_repeated(b, rule, from))
       return rule->id;
   }
   return 0;

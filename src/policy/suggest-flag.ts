@@ -47,7 +47,9 @@ export function suggestAllow(
   const right = op === 'connect' ? 'write' : op;
   const decided = decide(policy, { op: right, path, tmpdir: variables.tmpdir });
   const refusedBy = decided.outcome === 'deny' ? decided.rule : undefined;
-  if (refusedBy && refusedBy.effect !== 'config') {
+  // What is granted and refused all the same is no matter of rules, such as a link where a directory is to be protected.
+  const isGranted = op !== 'connect' && decided.outcome === 'allow';
+  if (isGranted || (refusedBy && refusedBy.effect !== 'config')) {
     return { flag: undefined, policyLine: undefined, refusedBy };
   }
   const flag = FLAGS[op];
@@ -104,9 +106,18 @@ function toArgument(path: string, { cwd, home }: Variables): string {
   if (inCwd !== undefined) text = `.${inCwd}`;
   else if (inHome !== undefined) text = `~${inHome}`;
   const escaped = escapeLiteral(text);
-  return /^[\w./~@%+:=-]+$/.test(escaped)
-    ? escaped
-    : `'${escaped.replaceAll("'", String.raw`'\''`)}'`;
+  return /^[\w./~@%+:=-]+$/.test(escaped) ? escaped : quote(escaped);
+}
+
+/** A control character, printed as it is, would be neither seen nor copied. */
+function quote(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  const shown = text.replaceAll(/[\u0000-\u001f\u007f\\']/g, (char) =>
+    char === '\\' || char === "'"
+      ? `\\${char}`
+      : `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
+  return shown.includes('\\x') ? `$'${shown}'` : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** What follows `prefix` in `path`, with its slash; undefined when it is elsewhere. `/` is no abbreviation. */

@@ -159,6 +159,34 @@ ls -A new/.git/hooks clone/.git/hooks bare.git/hooks 2> /dev/null | grep -v ':' 
     expect(place.read('work/new/.git/config')).toContain('autocrlf');
   });
 
+  it('is allowed by the flag that is hinted, and no flag is where none helps', async () => {
+    const place = makeRepository();
+    const script = `mv "$1" .husky; mkdir -p "a
+b"; echo x > "a
+b/.envrc"; ln -s /tmp sub.git; git config a.b c; python3 -c 'import os, stat; os.mknod("none", stat.S_IFCHR)'`;
+    const run = async (name: string, flags: readonly string[]) => {
+      place.makeDir(`work/${name}`);
+      const command = ['/bin/sh', '-c', script, 'sh', name];
+      const { summary } = await runForSummary({ place, flags: [...CODING, ...flags], command });
+      return summary.refusals.map(({ path, allowWith }) => [
+        path.slice(place.work.length),
+        allowWith,
+      ]);
+    };
+    const final = [
+      ['/sub.git', null],
+      ['/.git/config', null],
+      ['/none', null],
+    ];
+    expect(await run('one', [])).toEqual([
+      ['/.husky', '--allow-write ./.husky'],
+      ['/a\nb/.envrc', String.raw`--allow-write $'./a\x0ab/.envrc'`],
+      ...final,
+    ]);
+    const flags = ['--allow-write', './.husky', '--allow-write', './a\nb/.envrc'];
+    expect(await run('two', flags)).toEqual(final);
+  });
+
   it('lets the run add a submodule to a repository that it made', async () => {
     const place = makeRepository();
     const script = `set -e

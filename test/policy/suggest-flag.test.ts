@@ -39,6 +39,13 @@ describe('suggestAllow()', () => {
       String.raw`fs: { write: ["/srv/it's \\[id\\]"] }`,
     ],
     [
+      'write',
+      "/srv/it's\na",
+      String.raw`--allow-write $'/srv/it\'s\x0aa'`,
+      String.raw`fs: { write: ["/srv/it's\na"] }`,
+    ],
+    ['write', '/home/ada/work/.git', undefined, undefined],
+    [
       'connect',
       'tcp:192.0.2.1:443',
       '--allow-net 192.0.2.1:443',
@@ -88,7 +95,8 @@ describe('suggestAllow()', () => {
   it.each([
     ['write', '/srv/data/new/file', '--allow-write /srv/data'],
     ['write', '/srv/data', '--allow-write /srv/data'],
-    ['write', '/home/ada/work/new', '--allow-write .'],
+    // What is granted already is refused for another reason.
+    ['write', '/home/ada/work/new', undefined],
     // Not all of the home directory for one name in it.
     ['write', '/home/ada/new', '--allow-write ~/new'],
     ['write', '/new/file', '--allow-write /new/file'],
