@@ -227,6 +227,7 @@ static void perform_rename(const struct request *r) {
   if (!error) guard_note(b, &to);
   if (!error && flags & 2) guard_note(b, &from);
   note_rename(r, &from, &to, -error, flags & 2);
+  if (!error && flags & 4 /* WHITEOUT */) note_outcome(r, (struct fact){.op = "mknod", .path = from.path});
   let_names_go(&hold);
   release(&from);
   release(&to);

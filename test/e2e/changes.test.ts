@@ -43,6 +43,13 @@ const CASES: readonly Case[] = [
     created: ['named'],
   },
   {
+    does: 'moves a file and leaves a whiteout',
+    before: ['d/x'],
+    script: rename('d/x', 'd/y', 4),
+    created: ['d/y'],
+    modified: ['d/x'],
+  },
+  {
     does: 'puts a file into place twice and removes it',
     script: 'echo 1 > l; mv l m; echo 2 > l; mv l m; rm m',
   },
