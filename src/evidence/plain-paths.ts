@@ -1,3 +1,5 @@
+import { isNameless } from './normalise/special-paths.ts';
+import { splitPath } from './normalise/split-path.ts';
 import type { Change, ChangeKind, FinalStates, PathVerdict } from './path-verdict.ts';
 
 const WAS_THERE = 1;
@@ -39,6 +41,7 @@ export class PlainPaths {
       const state = finalStates.get(path);
       const wasThere = (marks & WAS_THERE) !== 0;
       const isThere = state === undefined ? (marks & IS_THERE) !== 0 : state !== 'absent';
+      if (!isThere && (marks & IS_NEW) === 0 && hadNoName(path)) continue;
       const kind = judge({ marks, state, wasThere, isThere });
       if (!kind) continue;
       const isDirectory = (marks & (kind === 'removed' ? WAS_DIRECTORY : IS_DIRECTORY)) !== 0;
@@ -46,6 +49,11 @@ export class PlainPaths {
       yield { path, kind, isDirectory, isUnverified: kind === 'modified' && !isChecked };
     }
   }
+}
+
+/** It was not under this name before the run either; where it got another one, that is a change of its own. */
+function hadNoName(path: string): boolean {
+  return isNameless(splitPath(path).name);
 }
 
 interface Case {

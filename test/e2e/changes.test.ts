@@ -43,6 +43,11 @@ const CASES: readonly Case[] = [
     created: ['named'],
   },
   {
+    does: 'gives a name to what had none, and then changes it',
+    script: `cat > /tmp/nameless.py <<'END'\n${NAMELESS}os.link(f'/proc/self/fd/{fd}', 'named', src_dir_fd=0)\nos.fchmod(fd, 0o644)\nEND\npython3 /tmp/nameless.py`,
+    created: ['named'],
+  },
+  {
     does: 'moves a file and leaves a whiteout',
     before: ['d/x'],
     script: rename('d/x', 'd/y', 4),
