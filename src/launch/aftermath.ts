@@ -35,6 +35,10 @@ export function readFinalState({ host, before }: Touched): 'absent' | 'same' | '
   return isSame ? 'same' : 'changed';
 }
 
+export function isLink(host: Buffer): boolean {
+  return lstat(host)?.isSymbolicLink() === true;
+}
+
 function lstat(host: Buffer): BigIntStats | undefined {
   try {
     return atHand(host, (path) => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
@@ -46,7 +50,8 @@ function lstat(host: Buffer): BigIntStats | undefined {
 /** What lies below a directory, relative to it, directories before what is in them; at most `max` names. */
 export function listTree(host: Buffer, max: number): Buffer[] {
   const found: Buffer[] = [];
-  const waiting: Buffer[] = [Buffer.alloc(0)];
+  // A link that has come to stand there since leads to what is no part of it.
+  const waiting: Buffer[] = lstat(host)?.isDirectory() ? [Buffer.alloc(0)] : [];
   for (let below = waiting.pop(); below && found.length < max; below = waiting.pop()) {
     for (const entry of readEntries(join(host, below))) {
       const path = join(below, entry.name);

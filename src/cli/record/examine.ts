@@ -1,7 +1,7 @@
 import { REDACTED } from '../../core/redact.ts';
 import type { FinalState } from '../../evidence/run-record.ts';
-import { listTouched } from '../../evidence/touched-paths.ts';
-import { listTree, readFinalState } from '../../launch/aftermath.ts';
+import { listTouched, makeAstrayTest } from '../../evidence/touched-paths.ts';
+import { isLink, listTree, readFinalState } from '../../launch/aftermath.ts';
 import { digestImage } from '../../launch/image-digest.ts';
 import { type InsideView, toHostPath } from '../../launch/inside-path.ts';
 import type { Event, Program } from '../../observe/event.ts';
@@ -17,15 +17,25 @@ function toHost(path: string, view: InsideView): Buffer | null {
   return host === null ? null : encodeName(host);
 }
 
+/** Whether what a path leads to now is something else, since a link stands in the way. */
+function leadsAstray(events: readonly Event[], view: InsideView): (path: string) => boolean {
+  return makeAstrayTest(events, (path) => {
+    const host = toHost(path, view);
+    return host !== null && isLink(host);
+  });
+}
+
 /** How what the run has touched is at its end. */
 export function readFinalStates(
   events: readonly Event[],
   view: InsideView,
 ): Map<string, FinalState> {
   const states = new Map<string, FinalState>();
+  const isAstray = leadsAstray(events, view);
   for (const [path, before] of listTouched(events)) {
     const host = toHost(path, view);
-    if (host !== null) states.set(path, readFinalState({ host, before }));
+    if (host === null) continue;
+    states.set(path, isAstray(path) ? 'absent' : readFinalState({ host, before }));
   }
   return states;
 }
@@ -35,13 +45,14 @@ export function readMovedContents(
   view: InsideView,
 ): Map<string, string[]> {
   const contents = new Map<string, string[]>();
+  const isAstray = leadsAstray(events, view);
   let left = MAX_MOVED;
   for (const event of events) {
     if (event.kind !== 'file' || event.op !== 'rename' || event.outcome !== 'ok') continue;
     const { target, isDirectory } = event;
     if (target === undefined || isDirectory !== true || contents.has(target)) continue;
     const host = toHost(target, view);
-    const names = host === null ? [] : listTree(host, left);
+    const names = host === null || isAstray(target) ? [] : listTree(host, left);
     left -= names.length;
     contents.set(
       target,
