@@ -153,16 +153,18 @@ static int check_rename(const struct request *r, const struct target *from, cons
   return 0;
 }
 
-/* An exchange is two moves; between two names of one file there is none. */
-static void note_rename(const struct request *r, const struct target *from, const struct target *to, int error, bool is_exchange) {
-  bool is_same = to->exists && to->st.st_dev == from->st.st_dev && to->st.st_ino == from->st.st_ino;
+/* An exchange is two moves; between two names of one file there is none. A whiteout is a device at the old name. */
+static void note_rename(const struct request *r, const struct target *from, const struct target *to, int error, unsigned how) {
+  bool is_exchange = how & 2, is_same = to->exists && to->st.st_dev == from->st.st_dev && to->st.st_ino == from->st.st_ino;
   uint32_t flags = from->exists && S_ISDIR(from->st.st_mode) ? FACT_DIRECTORY : 0;
   if (!error && is_same) flags |= FACT_STAYS;
   else if (!error && is_exchange) flags |= FACT_EXCHANGES | FACT_EACH;
   else if (!error && flags) flags |= FACT_EACH;
   if (!error && to->exists) flags |= FACT_REPLACES;
   note_outcome(r, (struct fact){.op = "rename", .path = from->path, .target = to->path, .error = error, .flags = flags});
-  if (!is_exchange || error || is_same) return;
+  if (error || is_same) return;
+  if (how & 4) note_outcome(r, (struct fact){.op = "mknod", .path = from->path});
+  if (!is_exchange) return;
   flags = FACT_RETURNS | FACT_EACH | FACT_REPLACES | (S_ISDIR(to->st.st_mode) ? FACT_DIRECTORY : 0);
   note_outcome(r, (struct fact){.op = "rename", .path = to->path, .target = from->path, .flags = flags});
 }
@@ -226,8 +228,7 @@ static void perform_rename(const struct request *r) {
   if (error == -EAGAIN) error = -EBUSY;
   if (!error) guard_note(b, &to);
   if (!error && flags & 2) guard_note(b, &from);
-  note_rename(r, &from, &to, -error, flags & 2);
-  if (!error && flags & 4 /* WHITEOUT */) note_outcome(r, (struct fact){.op = "mknod", .path = from.path});
+  note_rename(r, &from, &to, -error, flags);
   let_names_go(&hold);
   release(&from);
   release(&to);

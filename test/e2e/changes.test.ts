@@ -50,7 +50,7 @@ const CASES: readonly Case[] = [
   {
     does: 'moves a file and leaves a whiteout',
     before: ['d/x'],
-    script: rename('d/x', 'd/y', 4),
+    script: `${rename('d/x', 'd/y', 4)}; ${rename('d/y', 'd/y', 4)}`,
     created: ['d/y'],
     modified: ['d/x'],
   },
