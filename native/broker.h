@@ -195,6 +195,8 @@ void record_append(struct broker *b, const char *line, size_t len);
 uint32_t record_age(const struct broker *b);
 void record_finish(struct broker *b);
 void note_hidden(struct broker *b, const char *path);
+
+/* hash.c */
 uint64_t keyed_hash(const uint64_t key[2], const void *data, size_t len);
 
 /* pairs.c */
