@@ -161,13 +161,17 @@ struct keeper_pipes {
 /* What the supervisor says to it. */
 enum keeper_order { ORDER_PLAN = 'P', ORDER_GO = 'G', ORDER_SIGNAL = 'K', ORDER_END = 'Z' };
 _Noreturn void run_keeper(struct plan *plan, struct owner owner, struct keeper_pipes pipes);
-void end_children(void);
 
 /* broker.c */
 struct broker;
 struct broker *broker_start(struct plan *plan, int listener, pid_t program);
 void broker_close_gate(struct broker *broker);
 void broker_finish(struct broker *broker);
+
+/* tree.c */
+uint64_t count_threads(void);
+void end_children(void);
+void end_tree(const struct plan *plan, struct broker *broker);
 
 /* usage.c */
 void report_usage(void);

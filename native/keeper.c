@@ -4,7 +4,6 @@
 #include "assay.h"
 #include "uapi.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -133,74 +132,6 @@ static _Noreturn void run_program(struct plan *plan, int sock) {
   _exit(error == ENOENT || error == ENOTDIR ? 127 : 126);
 }
 
-/* ---- ending the tree ---- */
-
-static pid_t parent_of(const char *pid) {
-  char path[64], text[512];
-  int parent = 0;
-  snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  ssize_t len = read(fd, text, sizeof text - 1);
-  close(fd);
-  if (len <= 0) return 0;
-  text[len] = 0;
-  char *after_name = strrchr(text, ')');
-  if (!after_name || sscanf(after_name + 2, "%*c %d", &parent) != 1) return 0;
-  return parent;
-}
-
-static uint64_t threads_of(const char *pid) {
-  char path[64], text[512];
-  unsigned long threads = 0;
-  snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  ssize_t len = read(fd, text, sizeof text - 1);
-  close(fd);
-  text[len > 0 ? len : 0] = 0;
-  char *after_name = strrchr(text, ')');
-  if (!after_name || sscanf(after_name + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %lu", &threads) != 1) return 1;
-  return threads;
-}
-
-/* Orphans come to the keeper (it is a subreaper), so every survivor is its descendant. Children of children
-   turn into children as their parents die; rounds go on until none is left. */
-static void kill_children_once(void) {
-  DIR *proc = opendir("/proc");
-  if (!proc) return;
-  for (struct dirent *entry; (entry = readdir(proc));)
-    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && parent_of(entry->d_name) == getpid())
-      kill(atoi(entry->d_name), SIGKILL);
-  closedir(proc);
-}
-
-/* For a parent of last resort, which has no other process than those of the run. */
-void end_children(void) {
-  for (int round = 0; round < 2000; round++) {
-    pid_t pid;
-    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
-    }
-    if (pid < 0 && errno == ECHILD) return;
-    kill_children_once();
-    nanosleep(&(struct timespec){0, 1000000}, NULL);
-  }
-}
-
-static void end_tree(const struct plan *plan, struct broker *broker) {
-  if (broker) broker_close_gate(broker);
-  for (int round = 0; round < 2000; round++) {
-    /* A pid namespace, or a Landlock domain with scoped signals, holds exactly the processes inside. */
-    if (plan->namespaces & NS_PID || plan->ll_scope & 2) kill(-1, SIGKILL);
-    else kill_children_once();
-    pid_t pid;
-    while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
-    }
-    if (pid < 0 && errno == ECHILD) return;
-    nanosleep(&(struct timespec){0, 1000000}, NULL);
-  }
-}
-
 /* ---- the keeper's own life ---- */
 
 struct keeper {
@@ -220,15 +151,11 @@ static void tell(struct keeper *keeper, char kind, int value) {
 
 /* Nobody is told when the kernel refuses a process for their number; that they are as many as may be is seen. */
 static void look_at_pids(struct keeper *keeper, uint64_t just_ended) {
-  uint64_t limit = 0, count = just_ended;
+  uint64_t limit = 0;
   for (size_t i = 0; i < keeper->plan->rlimit_count; i++)
     if (keeper->plan->rlimits[i].resource == RLIMIT_NPROC) limit = keeper->plan->rlimits[i].soft;
   if (!limit || keeper->are_pids_full) return;
-  DIR *proc = opendir("/proc");
-  for (struct dirent *entry; proc && (entry = readdir(proc));)
-    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') count += threads_of(entry->d_name);
-  if (proc) closedir(proc);
-  if (count < limit) return;
+  if (just_ended + count_threads() < limit) return;
   keeper->are_pids_full = true;
   report_line("{\"full\":\"pids\"}");
 }
