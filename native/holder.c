@@ -2,7 +2,7 @@
    call. It hands on bytes between the pipes of the programs and the one connection to assay, whose end is its own. */
 #define _GNU_SOURCE
 #include "calls.h"
-#include "uapi.h"
+#include "outbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -21,104 +19,36 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORKSPACE "/workspace"
-#define TEMPORARY "/tmp"
 #define MAX_FRAME (80u << 20)
-#define CHUNK (1u << 16)
 #define QUIET_MS 10 /* so long after a call nobody seems to be done with the sandbox, or in a hurry */
 #define LEAVING_MS 20
 #define LEAVING_ROUNDS 50
-#define MAX_PENDING (1u << 20) /* what assay has not taken: beyond that, programs wait */
 
 struct holder {
-  int connection, opener, children;
+  int opener, children;
   struct calls calls;
-  char *incoming, *outgoing;
-  size_t incoming_len, incoming_cap, outgoing_len, outgoing_at, outgoing_cap;
+  struct outbox out;
+  char *incoming;
+  size_t incoming_len, incoming_cap;
 };
 
 static struct holder *self; /* for the failure of a set-up, which is told from anywhere */
 
-static void make_room(char **bytes, size_t *cap, size_t wanted) {
-  if (wanted <= *cap) return;
-  size_t next = *cap ? *cap : CHUNK;
-  while (next < wanted) next *= 2;
-  char *grown = realloc(*bytes, next);
-  if (!grown) _exit(125);
-  *bytes = grown;
-  *cap = next;
-}
-
 /* ---- saying ---- */
 
-static void flush(struct holder *h) {
-  while (h->outgoing_at < h->outgoing_len) {
-    ssize_t sent = send(h->connection, h->outgoing + h->outgoing_at, h->outgoing_len - h->outgoing_at, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return; /* full, or gone: the next poll says which */
-    h->outgoing_at += (size_t)sent;
-  }
-  h->outgoing_at = h->outgoing_len = 0;
-}
-
-static void say(struct holder *h, char kind, uint32_t call, const void *bytes, size_t len) {
-  struct frame head = {.kind = (uint8_t)kind, .call = call, .len = (uint32_t)len};
-  if (h->outgoing_at) {
-    memmove(h->outgoing, h->outgoing + h->outgoing_at, h->outgoing_len - h->outgoing_at);
-    h->outgoing_len -= h->outgoing_at;
-    h->outgoing_at = 0;
-  }
-  make_room(&h->outgoing, &h->outgoing_cap, h->outgoing_len + sizeof head + len);
-  memcpy(h->outgoing + h->outgoing_len, &head, sizeof head);
-  if (len) memcpy(h->outgoing + h->outgoing_len + sizeof head, bytes, len);
-  h->outgoing_len += sizeof head + len;
-}
-
-static bool is_behind(const struct holder *h) { return h->outgoing_len - h->outgoing_at > MAX_PENDING; }
-
-/* Memory is the sandbox's, and short: what is long goes out before more of it comes in. */
-static void catch_up(struct holder *h) {
-  struct pollfd out = {h->connection, POLLOUT, 0};
-  for (flush(h); is_behind(h) && poll(&out, 1, -1) > 0 && !(out.revents & (POLLERR | POLLHUP)); flush(h)) {
-  }
-}
-
 static void tell_failure(const char *line) {
-  int flags = fcntl(self->connection, F_GETFL);
-  fcntl(self->connection, F_SETFL, flags & ~O_NONBLOCK);
-  say(self, SAY_FAILED, 0, line, strlen(line));
-  flush(self);
-}
-
-/* ---- the files ---- */
-
-static void mount_own(const char *path, uint64_t bytes, uint64_t inodes) {
-  char options[128];
-  snprintf(options, sizeof options, "size=%llu,nr_inodes=%llu,mode=0700", (unsigned long long)bytes, (unsigned long long)inodes);
-  if (mount("assay", path, "tmpfs", MS_NOSUID | MS_NODEV, options)) die_errno("mount", path);
-}
-
-static void mount_host(struct holder *h, const struct setup *setup) {
-  struct mount_attr_abi attr = {.attr_set = MOUNT_ATTR_NOSUID_ | MOUNT_ATTR_NODEV_};
-  if (setup->workspace == WORKSPACE_READ_ONLY) attr.attr_set |= MOUNT_ATTR_RDONLY_;
-  int fd = ask_for_mount(h->opener, setup->host);
-  if (fd < 0 || syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | AT_RECURSIVE_, &attr, sizeof attr) ||
-      syscall(SYS_move_mount, fd, "", AT_FDCWD, WORKSPACE, MOVE_MOUNT_F_EMPTY_PATH_))
-    die_errno("workspace", setup->host);
-  close(fd);
+  int flags = fcntl(self->out.connection, F_GETFL);
+  fcntl(self->out.connection, F_SETFL, flags & ~O_NONBLOCK);
+  say(&self->out, SAY_FAILED, 0, line, strlen(line));
+  flush(&self->out);
 }
 
 static void set_up(struct holder *h, const char *bytes, size_t len) {
   const struct setup *setup = (const void *)bytes;
   pid_t pid = getpid();
   if (len < sizeof *setup + 1 || bytes[len - 1]) die("plan", "set-up is too short");
-  mount_own(TEMPORARY, setup->tmp_bytes, setup->tmp_inodes);
-  if (setup->workspace == WORKSPACE_OWN) mount_own(WORKSPACE, setup->work_bytes, setup->work_inodes);
-  else mount_host(h, setup);
-  if (setup->has_terminals &&
-      mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620"))
-    die_errno("mount", "/dev/pts");
-  say(h, SAY_READY, 0, &pid, sizeof pid);
+  mount_files(h->opener, setup);
+  say(&h->out, SAY_READY, 0, &pid, sizeof pid);
 }
 
 /* ---- calls ---- */
@@ -133,8 +63,8 @@ static void begin_call(struct holder *h, uint32_t id, const char *bytes, size_t 
   if (start_call(&h->calls, id, bytes, len)) return;
   char line[128];
   int n = snprintf(line, sizeof line, "{\"failed\":\"holder\",\"what\":\"start\",\"errno\":%d}\n", errno);
-  say(h, SAY_REPORT, id, line, (size_t)n);
-  say(h, SAY_DONE, id, NULL, 0);
+  say(&h->out, SAY_REPORT, id, line, (size_t)n);
+  say(&h->out, SAY_DONE, id, NULL, 0);
 }
 
 /* The program and all that it started have ended, and what they wrote last has been handed on. */
@@ -148,14 +78,14 @@ static void tell_end(struct holder *h, struct call *call) {
     if (kind == PLAN_END) break;
   }
   for (ssize_t got; (got = pread(call->report, bytes, sizeof bytes, at)) > 0; at += got) {
-    say(h, SAY_REPORT, call->id, bytes, (size_t)got);
-    if (is_behind(h)) catch_up(h);
+    say(&h->out, SAY_REPORT, call->id, bytes, (size_t)got);
+    if (is_behind(&h->out)) catch_up(&h->out);
   }
   struct statvfs work, tmp;
   uint64_t free_now[4] = {~0ull, ~0ull, ~0ull, ~0ull};
   if (!statvfs(WORKSPACE, &work)) free_now[0] = (uint64_t)work.f_bfree, free_now[1] = (uint64_t)work.f_ffree;
   if (!statvfs(TEMPORARY, &tmp)) free_now[2] = (uint64_t)tmp.f_bfree, free_now[3] = (uint64_t)tmp.f_ffree;
-  say(h, SAY_DONE, call->id, free_now, sizeof free_now);
+  say(&h->out, SAY_DONE, call->id, free_now, sizeof free_now);
   close_end(&call->in);
   close_end(&call->report);
   close_end(&call->over);
@@ -169,7 +99,7 @@ static bool hand_on(struct holder *h, struct call *call, int *fd, char kind) {
   char bytes[CHUNK];
   ssize_t got = read(*fd, bytes, sizeof bytes);
   if (got > 0) {
-    say(h, kind, call->id, bytes, (size_t)got);
+    say(&h->out, kind, call->id, bytes, (size_t)got);
     return true;
   }
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
@@ -185,14 +115,14 @@ static void feed(struct holder *h, struct call *call) {
     if (sent < 0 && errno == EAGAIN) return;
     if (sent < 0) { /* nobody reads it any more: what comes is taken and dropped */
       uint32_t rest = (uint32_t)(call->input_len - call->input_at);
-      say(h, SAY_TAKEN, call->id, &rest, sizeof rest);
+      say(&h->out, SAY_TAKEN, call->id, &rest, sizeof rest);
       call->input_at = call->input_len = 0;
       close_end(&call->in);
       return;
     }
     uint32_t taken = (uint32_t)sent;
     call->input_at += taken;
-    say(h, SAY_TAKEN, call->id, &taken, sizeof taken);
+    say(&h->out, SAY_TAKEN, call->id, &taken, sizeof taken);
   }
   call->input_at = call->input_len = 0;
   if (call->is_input_over) close_end(&call->in);
@@ -201,7 +131,7 @@ static void feed(struct holder *h, struct call *call) {
 static void add_input(struct holder *h, struct call *call, const char *bytes, size_t len) {
   if (call->in < 0) {
     uint32_t taken = (uint32_t)len;
-    say(h, SAY_TAKEN, call->id, &taken, sizeof taken);
+    say(&h->out, SAY_TAKEN, call->id, &taken, sizeof taken);
     return;
   }
   make_room(&call->input, &call->input_cap, call->input_len + len);
@@ -217,7 +147,7 @@ static void answer_file(struct holder *h, uint32_t id, const char *bytes, size_t
   if (!reply) _exit(125);
   memcpy(reply, &answer.error, sizeof answer.error);
   if (answer.len) memcpy(reply + sizeof answer.error, answer.bytes, answer.len);
-  say(h, SAY_FILE, id, reply, total);
+  say(&h->out, SAY_FILE, id, reply, total);
   free(reply);
   free(answer.bytes);
 }
@@ -232,7 +162,7 @@ static void obey(struct holder *h, const struct frame *head, const char *bytes) 
       if (!h->calls.boundary) _exit(125);
       memcpy(h->calls.boundary, bytes, head->len);
       h->calls.boundary_len = head->len;
-      flush(h); /* assay need not wait */
+      flush(&h->out); /* assay need not wait */
       make_code_place();
       make_spare(&h->calls);
       break;
@@ -283,7 +213,7 @@ static _Noreturn void leave(struct holder *h) {
 
 static void hear(struct holder *h) {
   make_room(&h->incoming, &h->incoming_cap, h->incoming_len + CHUNK);
-  ssize_t got = recv(h->connection, h->incoming + h->incoming_len, h->incoming_cap - h->incoming_len, MSG_DONTWAIT);
+  ssize_t got = recv(h->out.connection, h->incoming + h->incoming_len, h->incoming_cap - h->incoming_len, MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got <= 0) leave(h);
   h->incoming_len += (size_t)got;
@@ -355,8 +285,8 @@ static int watch_children(void) {
 static void turn(struct holder *h) {
   struct pollfd fds[2 + MAX_CALLS * 4];
   size_t count = 2;
-  bool is_full = is_behind(h);
-  fds[0] = (struct pollfd){h->connection, (short)(POLLIN | (h->outgoing_len ? POLLOUT : 0)), 0};
+  bool is_full = is_behind(&h->out);
+  fds[0] = (struct pollfd){h->out.connection, (short)(POLLIN | (h->out.len ? POLLOUT : 0)), 0};
   fds[1] = (struct pollfd){h->children, POLLIN, 0};
   for (size_t i = 0; i < MAX_CALLS; i++) {
     struct call *call = h->calls.all[i];
@@ -381,11 +311,11 @@ static void turn(struct holder *h) {
   if (fds[1].revents) reap(h);
   if (!is_full) finish_calls(h);
   if (fds[0].revents & (POLLERR | POLLHUP | POLLIN)) hear(h);
-  flush(h);
+  flush(&h->out);
 }
 
 _Noreturn void run_holder(struct holder_start start) {
-  struct holder h = {.connection = start.connection, .opener = start.opener, .calls.doors = start.doors};
+  struct holder h = {.out.connection = start.connection, .opener = start.opener, .calls.doors = start.doors};
   self = &h;
   failure_hook = tell_failure;
   signal(SIGCHLD, SIG_DFL);

@@ -27,6 +27,11 @@ struct setup {
   char host[]; /* a directory of the host, as it is seen where the opener is */
 };
 
+/* mounts.c */
+#define WORKSPACE "/workspace"
+#define TEMPORARY "/tmp"
+void mount_files(int opener, const struct setup *setup);
+
 /* root.c */
 struct script {
   uint32_t uid, gid;
