@@ -110,3 +110,8 @@ function refuseOther(path: string): void {
 function writeWhole(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done);
 }
+
+/** Throws unless the file can be made; for who writes it later, and by itself. */
+export function checkTarget(path: string, what: string): void {
+  new AtomicFile(path, what).close();
+}

@@ -8,6 +8,9 @@ import {
   type SandboxSpec,
 } from './spec.ts';
 
+/** With less no sandbox comes up, whatever it is for. */
+const LEAST_MEMORY_BYTES = 1024 * 1024;
+
 function checkNumbers(limits: SandboxLimits, where: string): void {
   for (const name of LIMIT_NAMES) {
     const value = limits[name];
@@ -16,6 +19,10 @@ function checkNumbers(limits: SandboxLimits, where: string): void {
     if (!(value > 0) || !Number.isFinite(value) || !isWhole)
       throw new SandboxError('limit_invalid', `Cannot use ${value} for ${where}.${name}`, {
         hint: `Give a ${name === 'cpus' ? '' : 'whole '}number above zero`,
+      });
+    if (name === 'memoryBytes' && value < LEAST_MEMORY_BYTES)
+      throw new SandboxError('limit_invalid', `Cannot use ${value} for ${where}.${name}`, {
+        hint: `No sandbox starts with less than ${LEAST_MEMORY_BYTES} bytes (1M)`,
       });
   }
 }

@@ -4,17 +4,17 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   renameSync,
   rmSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { AssayError } from '../core/errors.ts';
 import { toPrintable } from '../core/printable.ts';
 import { BUNDLE_LIMITS } from '../evidence/bundle/limits.ts';
 import { readBundleFile } from './bundle-file.ts';
+import { makeDirectory } from './make-directory.ts';
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 const MAX_KEY_BYTES = 200;
@@ -65,7 +65,7 @@ export class BaselineStore {
 
   #makeDirectory(): void {
     try {
-      mkdirSync(this.#directory, { recursive: true });
+      makeDirectory(resolve(this.#directory));
     } catch (cause) {
       throw this.#refuseWriting(cause);
     }

@@ -11,12 +11,12 @@ export function renderForModel(output: CodeOutput): string {
   if (output.stderr !== '') parts.push(`[stderr]\n${output.stderr.replace(/\n$/, '')}`);
   for (const { path, content, encoding, error } of output.outputs ?? [])
     parts.push(`[${path}]\n${error ?? (encoding === 'base64' ? '(base64) ' : '')}${content ?? ''}`);
-  parts.push(`[${[describeEnd(output), ...listRemarks(output)].join('. ')}]`);
+  parts.push(`[${[describeEnd(output, 'timeout_ms'), ...listRemarks(output)].join('. ')}]`);
   return parts.join('\n\n');
 }
 
-/** One line. */
-export function describeEnd(output: CodeOutput): string {
+/** One line. `timeout` is what whoever reads it calls that limit. */
+export function describeEnd(output: CodeOutput, timeout: '--timeout' | 'timeout_ms'): string {
   const seconds = `${(output.duration_ms / 1000).toFixed(2)} s`;
   switch (output.outcome) {
     case 'exited':
@@ -24,7 +24,7 @@ export function describeEnd(output: CodeOutput): string {
     case 'signaled':
       return `ended by ${output.signal} after ${seconds}`;
     case 'timeout':
-      return `timeout: ended after ${seconds}; a longer timeout_ms may be allowed`;
+      return `timeout: ended after ${seconds}; a longer ${timeout} may be allowed`;
     case 'limit':
       return `ended after ${seconds}: the limit ${output.limit} was reached`;
     case 'aborted':

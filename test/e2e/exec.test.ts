@@ -328,6 +328,11 @@ describe('assay exec', () => {
     [[], 'Which language is it?'],
     [['--lang', 'bash', '--timeout', 'soon'], '--timeout needs a duration'],
     [['--lang', 'bash', '--memory', '-1'], '--memory needs a size'],
+    [['--lang', 'bash', '--memory', '1'], 'No sandbox starts with less than 1048576 bytes (1M)'],
+    [['--lang', 'bash', '--evidence', '/nonexistent/x'], 'Cannot write the evidence to'],
+    [['--lang', 'bash', '--evidence', '/'], 'it is a directory'],
+    [['--lang', 'bash', '--out', '/proc/nonexistent'], 'Nothing was executed. --out names'],
+    [['--lang', 'bash', '--out', '/dev/null'], 'it is not a directory'],
     [['--lang', 'bash', '--env', 'X'], '--env needs NAME=VALUE'],
     [['--lang', 'bash', '--workspace', '/nonexistent'], '--workspace needs a directory'],
     [['--lang', 'bash', '--file', '/nonexistent'], 'Cannot read a file from'],
@@ -338,12 +343,41 @@ describe('assay exec', () => {
     'refuses %j',
     async (flags, message) =>
       await withPlace(self, async (place) => {
-        const outcome = await exec(place, flags, {
-          code: '',
-        });
+        const outcome = await exec(place, flags, { code: 'echo ran' });
         expect(outcome).toMatchObject({ code: 2, stdout: '' });
         expect(outcome.stderr).toContain(message);
       })(),
+  );
+
+  it(
+    'says before anything runs that a workspace does not fit, and by which flag it would',
+    withPlace(self, async (place) => {
+      place.write('data/big', Buffer.alloc(3_000_000));
+      const flags = ['--lang', 'bash', '--workspace', place.at('data'), '--disk', '1M'];
+      const outcome = await exec(place, flags, { code: 'echo ran' });
+      expect(outcome).toMatchObject({ code: 2, stdout: '' });
+      expect(outcome.stderr).toContain('Cannot write "big": there is no room left in the sandbox');
+      expect(outcome.stderr).toContain('--disk');
+    }),
+  );
+
+  it(
+    'calls its limits by the names of its flags',
+    withPlace(self, async (place) => {
+      const flags = ['--lang', 'bash', '--timeout', '300ms'];
+      const outcome = await exec(place, flags, { code: 'sleep 60' });
+      expect(outcome).toMatchObject({ code: 124 });
+      expect(outcome.stderr).toContain('; a longer --timeout may be allowed');
+    }),
+  );
+
+  it(
+    'reads code from what a shell puts in place of <(…)',
+    withPlace(self, async (place) => {
+      const script = `"${ASSAY}" exec --lang bash <(echo 'echo from a pipe')`;
+      const command = ['/bin/bash', '-c', script];
+      expect(await runBare({ place, command })).toMatchObject({ code: 0, stdout: 'from a pipe\n' });
+    }),
   );
 
   it(

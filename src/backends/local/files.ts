@@ -195,7 +195,12 @@ export function toCodePath(name: string): string {
 }
 
 function toError(errno: number, path: string): SandboxError {
-  const code = CODES[nameErrno(errno) ?? ''] ?? 'path_invalid';
+  const name = nameErrno(errno) ?? '';
+  const code = CODES[name] ?? 'path_invalid';
+  if (name === 'ENOSPC' || name === 'EDQUOT')
+    return new SandboxError(code, `Cannot write "${path}": there is no room left in the sandbox`, {
+      hint: 'Allow more by --disk, which is limits.diskBytes of the library, or hand over less',
+    });
   return new SandboxError(code, `Cannot use "${path}": ${describeErrno(errno)}`);
 }
 

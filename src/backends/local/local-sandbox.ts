@@ -319,7 +319,7 @@ function isAsExpected(
 
 function checkArgv(argv: readonly string[]): void {
   if (argv.length === 0 || argv[0] === '' || argv.some((part) => part.includes('\0')))
-    throw new SandboxError('input_invalid', 'Cannot run nothing: no program was named');
+    throw new SandboxError('input_invalid', 'A call needs a program, and no null characters');
 }
 
 function checkEnv(env: readonly (readonly [string, string])[]): void {

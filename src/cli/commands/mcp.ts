@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadBackend } from '../../backends/registry.ts';
 import { requireGuarantees } from '../../backends/requirements.ts';
@@ -11,6 +10,7 @@ import { serveMcpStdio } from '../../serve/mcp/serve-stdio.ts';
 import { readBackendId, readSpec } from '../exec/sandbox-flags.ts';
 import { StopSignals } from '../exec/stop-signals.ts';
 import type { FlagValues } from '../flag-values.ts';
+import { makeDirectory } from '../make-directory.ts';
 import type { ParsedCommand } from '../parse.ts';
 import { VERSION } from '../version.ts';
 
@@ -88,7 +88,7 @@ function openEvidence(directory: string | undefined): (() => string) | undefined
   if (directory === undefined) return undefined;
   const root = resolve(directory);
   try {
-    mkdirSync(root, { recursive: true });
+    makeDirectory(root);
   } catch (cause) {
     throw new AssayError('E_USAGE', `Cannot make ${JSON.stringify(directory)}`, { cause });
   }

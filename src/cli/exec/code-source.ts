@@ -34,9 +34,12 @@ export function chooseLanguage(flags: FlagValues, file: string): Language {
 /** `-` is standard input. */
 export async function readCode(file: string): Promise<string> {
   if (file === '-' && isatty(STDIN)) process.stderr.write('Code, then Ctrl-D:\n');
-  if (file !== '-') return readCodeFile(file);
+  if (file !== '-' && !SUBSTITUTED.test(file)) return readCodeFile(file);
   return decodeCode(await readSource(file, MAX_CODE_CHARS, 'the code'), file);
 }
+
+/** What a shell has made of `<(…)`: somebody writes to it. */
+const SUBSTITUTED = /^\/(?:dev|proc\/self)\/fd\/\d+$/;
 
 export function readCodeFile(file: string): string {
   return decodeCode(readRegular(file, MAX_CODE_CHARS, 'the code'), file);

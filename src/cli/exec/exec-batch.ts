@@ -1,4 +1,4 @@
-import { createReadStream, mkdirSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { BackendReport, SandboxBackend } from '../../backends/backend.ts';
 import { loadBackend } from '../../backends/registry.ts';
@@ -18,6 +18,7 @@ import { SandboxPool } from '../../tool/pool.ts';
 import { prepareCode } from '../../tool/prepare-code.ts';
 import { runCode } from '../../tool/run-code.ts';
 import { WorkspaceCode } from '../../tool/workspace-code.ts';
+import { makeDirectory } from '../make-directory.ts';
 import type { ParsedCommand } from '../parse.ts';
 import { BatchProgressLine } from './batch-progress.ts';
 import { readCodeFile } from './code-source.ts';
@@ -62,7 +63,7 @@ export async function execBatch({ flags }: ParsedCommand): Promise<number> {
 function openEvidence(directory: string | undefined): string | undefined {
   if (directory === undefined) return undefined;
   try {
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(resolve(directory));
   } catch (cause) {
     throw new AssayError(
       'E_USAGE',

@@ -1,3 +1,4 @@
+import { checkTarget } from '../../artifacts/atomic-file.ts';
 import { loadBackend } from '../../backends/registry.ts';
 import { requireGuarantees } from '../../backends/requirements.ts';
 import type { ExecEvent, Sandbox } from '../../backends/sandbox.ts';
@@ -12,7 +13,7 @@ import { runCode } from '../../tool/run-code.ts';
 import { WorkspaceCode } from '../../tool/workspace-code.ts';
 import type { ParsedCommand } from '../parse.ts';
 import { chooseLanguage, readCode, readStdin } from './code-source.ts';
-import { copyOut, readInputFiles } from './host-files.ts';
+import { copyOut, openOut, readInputFiles } from './host-files.ts';
 import { readBackendId, readSpec } from './sandbox-flags.ts';
 import { StopSignals } from './stop-signals.ts';
 
@@ -23,6 +24,7 @@ export async function execOne({ flags, rest }: ParsedCommand): Promise<number> {
   const language = chooseLanguage(flags, file);
   const stdin = await readStdin(flags, file);
   const files = readInputFiles(flags.list('file'));
+  const { out, evidence } = openTargets(flags);
   const backend = await loadBackend(readBackendId(flags));
   const report = await backend.probe();
   requireGuarantees(spec, report);
@@ -36,7 +38,8 @@ export async function execOne({ flags, rest }: ParsedCommand): Promise<number> {
   try {
     sandbox = await backend.create(spec, { signal: stop.signal });
     const workspaceCode = new WorkspaceCode(spec.workspace);
-    const output = await runIn(sandbox, { flags, input, code, stdin, stop, workspaceCode });
+    const run = { flags, input, code, stdin, stop, workspaceCode, out, evidence };
+    const output = await runIn(sandbox, run);
     return stop.exitCode ?? output.exit_code;
   } catch (error) {
     // Whoever ends it knows why.
@@ -55,11 +58,22 @@ interface Run {
   readonly stdin: Uint8Array | undefined;
   readonly stop: StopSignals;
   readonly workspaceCode: WorkspaceCode;
+  readonly out: string | undefined;
+  readonly evidence: string | undefined;
+}
+
+/** Tried before anything runs. */
+function openTargets(flags: ParsedCommand['flags']): Pick<Run, 'out' | 'evidence'> {
+  const directory = flags.text('out');
+  const out = directory === undefined ? undefined : openOut(directory);
+  const evidence = flags.text('evidence');
+  if (evidence !== undefined) checkTarget(evidence, 'the evidence');
+  return { out, evidence };
 }
 
 async function runIn(
   sandbox: Sandbox,
-  { flags, input, code, stdin, stop, workspaceCode }: Run,
+  { flags, input, code, stdin, stop, workspaceCode, out, evidence }: Run,
 ): Promise<CodeOutput> {
   const isJson = flags.has('json');
   const run = await runCode({
@@ -70,19 +84,18 @@ async function runIn(
     stdin,
     signal: stop.signal,
     onEvent: isJson ? undefined : passOn,
-    bundle: flags.text('evidence'),
+    bundle: evidence,
     workspaceCode,
   });
   const output = makeOutput(run, Infinity);
-  const directory = flags.text('out');
-  const left = directory === undefined ? [] : await copyOut(sandbox, run.changes, directory);
+  const left = out === undefined ? [] : await copyOut(sandbox, run.changes, out);
   if (isJson) process.stdout.write(`${JSON.stringify(output)}\n`);
   else if (!flags.has('quiet')) process.stderr.write(renderEnd(output));
   for (const line of left) process.stderr.write(`assay: ${toPrintable(line)}\n`);
-  if (directory !== undefined && run.filesError !== undefined)
+  if (out !== undefined && run.filesError !== undefined)
     throw new AssayError(
       'E_OUTPUT_NOT_WRITTEN',
-      `Cannot write to ${JSON.stringify(directory)}: ${run.filesError}`,
+      `Cannot write to ${JSON.stringify(out)}: ${run.filesError}`,
     );
   return output;
 }
@@ -95,7 +108,8 @@ function passOn(event: ExecEvent): void {
 /** Only what the program's own output does not say. */
 function renderEnd(output: CodeOutput): string {
   const lines: string[] = [];
-  if (output.outcome !== 'exited' && output.outcome !== 'aborted') lines.push(describeEnd(output));
+  if (output.outcome !== 'exited' && output.outcome !== 'aborted')
+    lines.push(describeEnd(output, '--timeout'));
   const others = output.reached.filter((limit) => limit !== output.limit);
   if (others.length > 0) lines.push(`limits reached: ${others.join(', ')}`);
   const { stdout, stderr } = output.truncated;

@@ -1,8 +1,17 @@
-import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { FileChange, Sandbox } from '../../backends/sandbox.ts';
 import { AssayError } from '../../core/errors.ts';
 import type { InputFile } from '../../tool/code-input.ts';
+import { makeDirectory } from '../make-directory.ts';
 import { readRegular } from './code-source.ts';
 
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
@@ -20,16 +29,30 @@ export function readInputFile(host: string, path: string): InputFile {
   return { path, content: bytes.toString('base64'), encoding: 'base64' };
 }
 
+/** Before anything runs: a place that cannot be written is no surprise at the end. */
+export function openOut(directory: string): string {
+  const root = resolve(directory);
+  try {
+    makeDirectory(root);
+    accessSync(root, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw new AssayError(
+      'E_USAGE',
+      `Cannot write to ${JSON.stringify(directory)}: ${(cause as Error).message}`,
+      { hint: 'Nothing was executed. --out names a directory that is yours to write', cause },
+    );
+  }
+  return root;
+}
+
 /** Copies what the program has made or changed below `directory`; says what could not be. */
 export async function copyOut(
   sandbox: Sandbox,
   changes: readonly FileChange[],
-  directory: string,
+  root: string,
 ): Promise<string[]> {
-  const root = resolve(directory);
   const left: string[] = [];
   try {
-    mkdirSync(root, { recursive: true });
     for (const { path, change, sha256 } of changes) {
       if (change === 'deleted') continue;
       const reason =
@@ -41,7 +64,7 @@ export async function copyOut(
     if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string')
       throw new AssayError(
         'E_OUTPUT_NOT_WRITTEN',
-        `Cannot write to ${JSON.stringify(directory)}: ${cause.message}`,
+        `Cannot write to ${JSON.stringify(root)}: ${cause.message}`,
         { cause },
       );
     throw cause;
