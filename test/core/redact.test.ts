@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { REDACTED, redactArgv, redactText } from '../../src/core/redact.ts';
 import { hasCredential } from '../../src/core/secret-shapes.ts';
+import { watchProcessor } from '../processor-time.ts';
 
 /** Put together at run time, so that no scanner takes this file for a leak. */
 const fake = (prefix: string, body = 'a1B2c3D4e5'): string => prefix + body.repeat(4);
@@ -101,10 +102,10 @@ describe('redactText()', () => {
     'a.'.repeat(50_000) + '=',
     `x=Bearer ${' '.repeat(100_000)}=`,
   ])('takes time in proportion to the length (%#)', (text) => {
-    const start = performance.now();
+    const spentMs = watchProcessor();
     redactText(`${text} @ =`);
     // Quadratic would be several seconds.
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(spentMs()).toBeLessThan(1000);
   });
 });
 
@@ -112,9 +113,9 @@ describe('redactArgv()', () => {
   it.each(['\\"'.repeat(50_000), '"\\'.repeat(50_000), "'".repeat(99_999), 'a"b '.repeat(25_000)])(
     'takes time in proportion to the length (%#)',
     (text) => {
-      const start = performance.now();
+      const spentMs = watchProcessor();
       redactArgv(['sh', '-c', `${text} x`]);
-      expect(performance.now() - start).toBeLessThan(1000);
+      expect(spentMs()).toBeLessThan(1000);
     },
   );
 

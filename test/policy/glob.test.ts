@@ -9,6 +9,7 @@ import {
   matchPattern,
   unescapeLiteral,
 } from '../../src/policy/glob.ts';
+import { watchProcessor } from '../processor-time.ts';
 
 describe('matchPattern()', () => {
   it.each([
@@ -49,11 +50,11 @@ describe('matchPattern()', () => {
   ])('%s does not cover %s', (pattern, path) => expect(matchPattern(pattern, path)).toBe(false));
 
   it('stays fast on patterns made to backtrack', () => {
-    const started = performance.now();
+    const spentMs = watchProcessor();
     const path = `/${'a'.repeat(2000)}`;
     expect(matchPattern(`/${'*a'.repeat(200)}*b`, path)).toBe(false);
     expect(matchPattern(`${'/**/a'.repeat(60)}/b`, '/a'.repeat(400))).toBe(false);
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(spentMs()).toBeLessThan(2000);
   });
 
   const name = fc.stringMatching(/^[ab.]{1,4}$/).filter((text) => !/^\.+$/.test(text));

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseHost, parseHostPort } from '../../src/policy/host.ts';
 import { toAsciiName } from '../../src/policy/idn.ts';
 import { formatEntry, parseNetTarget } from '../../src/policy/net-target.ts';
+import { watchProcessor } from '../processor-time.ts';
 
 function read(text: string): string | undefined {
   const host = parseHost(text);
@@ -97,10 +98,10 @@ describe('parseHost()', () => {
   });
 
   it('ends soon, however long the text is', () => {
-    const started = performance.now();
+    const spentMs = watchProcessor();
     for (const text of ['a.'.repeat(1e6), ':'.repeat(1e6), '1'.repeat(1e6), 'xn--'.repeat(1e6)])
       expect(read(text)).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(spentMs()).toBeLessThan(500);
   });
 });
 
