@@ -40,6 +40,14 @@ export function describeCut({ isExpired, rule }: Verdict): string {
   return isExpired ? `cut: ${rule}` : 'cut: no rule allows it any more';
 }
 
+/** A request as the rules see it. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  /** A field by which it asks the server to take it for another one. */
+  readonly override?: string | undefined;
+}
+
 /** The compiled rules of one run. */
 export interface EgressRules {
   /** May the name be asked for at all, on whatever port. */
@@ -55,10 +63,7 @@ export interface EgressRules {
     options?: { readonly isOwn?: boolean },
   ): Verdict;
   /** What an HTTP request to an allowed destination may be, where it is visible. */
-  decideRequest(
-    destination: Destination,
-    request: { readonly method: string; readonly path: string },
-  ): Verdict;
+  decideRequest(destination: Destination, request: SeenRequest): Verdict;
   /** Hosts whose requests must be visible: HTTP rules or injected headers. */
   isInspected(destination: Destination): boolean;
   /** Called when a rule has expired or was revoked: live connections are judged again. */

@@ -2,7 +2,8 @@ import type { Host } from '../policy/host.ts';
 import type { CompiledRule } from '../policy/net-rules.ts';
 import { matchesTarget, type NetTarget } from '../policy/net-target.ts';
 import type { HttpRules, NetRule } from '../policy/policy.ts';
-import type { Verdict } from './egress.ts';
+import type { SeenRequest, Verdict } from './egress.ts';
+import type { Field } from './http-head.ts';
 
 type HttpRule = NetRule & { readonly http: HttpRules };
 
@@ -28,14 +29,32 @@ export function findHttpRules(
   return found.every(hasHttp) ? found : [];
 }
 
+/** By these, servers and frameworks take a request for one of another method or path. */
+const OVERRIDES = new Set([
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'x-original-url',
+  'x-rewrite-url',
+]);
+
+/** The first such field; with `_` for `-`, too, which programs behind a server do not tell apart. */
+export function findOverride(fields: readonly Field[]): string | undefined {
+  return fields.find(([name]) => OVERRIDES.has(name.toLowerCase().replaceAll('_', '-')))?.[0];
+}
+
 /** Undefined when nothing is said against it. */
 export function decideHttp(
   rules: readonly HttpRule[],
-  { method, path }: { readonly method: string; readonly path: string },
+  { method, path, override }: SeenRequest,
   describe: (rule: NetRule) => string,
 ): Verdict | undefined {
   const [first] = rules;
   if (!first) return undefined;
+  if (override !== undefined) {
+    const reason = `${override} asks for another request than the one that is seen`;
+    return { isAllowed: false, rule: describe(first), reason };
+  }
   const allowed = rules.find(({ http }) => allowsMethod(http, method) && allowsPath(http, path));
   if (allowed) return { isAllowed: true, rule: describe(allowed) };
   const isMethod = rules.some(({ http }) => allowsMethod(http, method));

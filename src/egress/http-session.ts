@@ -14,6 +14,7 @@ import {
   parseRequestHead,
   type RequestHead,
 } from './http-head.ts';
+import { findOverride } from './http-rules.ts';
 import { type OddHost, readProxyTarget, readTunnelTarget, type TunnelEnd } from './http-target.ts';
 import { endWith, pump, reset, tieTogether } from './relay.ts';
 
@@ -123,7 +124,8 @@ export class HttpSession {
     if ('problem' in target) return this.#fail(answerProblem(target), target.problem);
     if ('problem' in framing) return this.#fail(answerProblem(framing), framing.problem);
     const { destination, path } = target;
-    const verdict = context.rules.decideRequest(destination, { method: head.method, path });
+    const seen = { method: head.method, path, override: findOverride(head.fields) };
+    const verdict = context.rules.decideRequest(destination, seen);
     if (!verdict.isAllowed) {
       const note = `${head.method} ${path.split('?', 1)[0]?.slice(0, 200)}`;
       const refused = context.connections.refuse(this.#asked(destination), verdict, note);

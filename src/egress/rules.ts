@@ -11,7 +11,7 @@ import { formatEntry, matchesTarget } from '../policy/net-target.ts';
 import type { InjectRule, NetRule, Policy } from '../policy/policy.ts';
 import { describeEnd, isExpired } from '../policy/rule-end.ts';
 import { listSpecialRanges } from '../policy/special-ranges.ts';
-import type { Destination, EgressRules, Verdict } from './egress.ts';
+import type { Destination, EgressRules, SeenRequest, Verdict } from './egress.ts';
 import { decideHttp, findHttpRules } from './http-rules.ts';
 import { VerdictMemo } from './verdict-memo.ts';
 
@@ -117,10 +117,7 @@ class RuleSet implements LiveRules {
     return isResolved ? decided : this.#toVerdict(judged, port);
   }
 
-  decideRequest(
-    destination: Destination,
-    request: { readonly method: string; readonly path: string },
-  ): Verdict {
+  decideRequest(destination: Destination, request: SeenRequest): Verdict {
     const decided = this.decide(destination);
     const host = hostOf(destination);
     if (!decided.isAllowed || !host) return decided;

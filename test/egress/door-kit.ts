@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import type { ConnectionFact, Destination, EgressRules, Verdict } from '../../src/egress/egress.ts';
+import type {
+  ConnectionFact,
+  Destination,
+  EgressRules,
+  SeenRequest,
+  Verdict,
+} from '../../src/egress/egress.ts';
 import type { Resolution } from '../../src/egress/resolver.ts';
 import { serveDoors, type ServeDoorsOptions } from '../../src/egress/serve-doors.ts';
 
@@ -31,9 +37,10 @@ export class OpenRules implements EgressRules {
     return decided;
   }
 
-  decideRequest(destination: Destination, { method }: { readonly method: string }): Verdict {
+  decideRequest(destination: Destination, { method, override }: SeenRequest): Verdict {
     const decided = this.decide(destination);
-    const isOpen = method === 'GET' || !this.isInspected(destination);
+    const isPlain = method === 'GET' && override === undefined;
+    const isOpen = isPlain || !this.isInspected(destination);
     return decided.isAllowed ? this.#judge(method, isOpen) : decided;
   }
 

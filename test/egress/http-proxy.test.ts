@@ -184,12 +184,18 @@ describe('absolute-form requests', () => {
   });
 
   it('applies rules for requests', async () => {
-    const port = await open();
+    const port = await open(['ok.test', 'other.test']);
     kit.rules.inspected.add('ok.test');
     const request = (method: string): string =>
       `${method} http://ok.test:${port}/a?secret HTTP/1.1\r\nHost: ok.test:${port}\r\nConnection: close\r\n\r\n`;
     expect(await ask(request('GET'))).toContain(' 200 ');
     expect(await ask(request('DELETE'))).toContain(' 403 ');
+    const posing = request('GET').replace(
+      'Connection:',
+      'x_http-Method_override: DELETE\r\nConnection:',
+    );
+    expect(await ask(posing)).toContain(' 403 ');
+    expect(await ask(posing.replaceAll('ok.test', 'other.test'))).toContain(' 200 ');
     expect(kit.facts.map(({ note }) => note)).toContain('DELETE /a');
   });
 

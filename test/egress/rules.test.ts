@@ -198,6 +198,19 @@ describe('decideRequest()', () => {
     expect(ask(rules, 'get', '/v1/x')).toBe(false);
   });
 
+  it('refuses what asks to be taken for another request, where requests are judged', () => {
+    const posing = { method: 'GET', path: '/', override: 'X-Original-URL' };
+    const rules = makeRules([
+      http('api.example.org', { methods: ['GET'] }),
+      rule('allow', 'b.org'),
+    ]);
+    expect(rules.decideRequest(toName('api.example.org'), posing)).toMatchObject({
+      isAllowed: false,
+      reason: 'X-Original-URL asks for another request than the one that is seen',
+    });
+    expect(rules.decideRequest(toName('b.org'), posing).isAllowed).toBe(true);
+  });
+
   it.each([
     '/v1/../admin',
     '/v1/%2e%2e/admin',

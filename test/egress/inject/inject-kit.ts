@@ -116,7 +116,7 @@ export class InjectKit {
     const { rules } = door;
     rules.isInspected = (destination: Destination): boolean => this.live.isInspected(destination);
     rules.decideRequest = (destination, request): Verdict =>
-      this.live.decideRequest(destination, request as { method: string; path: string });
+      this.live.decideRequest(destination, request);
     await door.open({ interceptor: new RunInterceptor(this.live, this.injection) });
     return this;
   }
