@@ -151,6 +151,7 @@ void directory_path(struct broker *b, int fd, char *out, size_t cap);
 void index_rules(struct broker *b);
 uint32_t find_refusal(const struct broker *b, const char *path, uint32_t ops);
 bool is_covered(const struct broker *b, const char *path, uint32_t ops);
+bool is_named_for_writing(const struct broker *b, const char *path, size_t len);
 uint32_t find_rename_refusal(const struct broker *b, const char *from, const char *to, bool is_dir);
 bool is_in_private_tmp(const struct broker *b, const char *path);
 

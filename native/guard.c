@@ -77,10 +77,11 @@ static size_t count_slashes(const char *text) {
 /* In `hooks` itself, and called as git calls hooks: a project may have directories `objects`, `refs` and `hooks` of its own. */
 static bool is_hook_name(const char *below) { return !strchr(below, '.') && count_slashes(below) <= 1; }
 
-/* `…/hooks` or `…/hooks/…` with a git directory above it. */
-static bool is_hook(const struct target *t) {
+/* `…/hooks` or `…/hooks/…` with a git directory above it, unless a grant names it. */
+static bool is_hook(const struct broker *b, const struct target *t) {
   for (const char *at = t->path; (at = strstr(at, "/hooks")); at += 6) {
     if (at[6] != 0 && at[6] != '/') continue;
+    if (is_named_for_writing(b, t->path, (size_t)(at + 6 - t->path))) continue;
     int dir = open_above(t, count_slashes(at + 1));
     bool is_guarded = dir < 0 || is_repository(dir) || (is_hook_name(at + 6) && is_common_dir(dir));
     if (dir >= 0) close(dir);
@@ -125,7 +126,7 @@ static bool is_birth(int dir, const char *name) { return is_mark(name) || (!strc
 
 bool guard_refuses(struct broker *b, const struct target *t) {
   if (!is_guarded_place(b, t->path)) return false;
-  if (is_hook(t)) return true;
+  if (is_hook(b, t)) return true;
   const char *name = last_name(t->path);
   /* Without room to remember another git directory, none is made. */
   if ((is_mark(name) || !strcmp(name, "refs")) && !t->exists && b->git_dirs.count >= MAX_HELD) return true;
@@ -133,6 +134,7 @@ bool guard_refuses(struct broker *b, const struct target *t) {
   if (!strcmp(name, ".git")) return !S_ISDIR(t->st.st_mode) && !is_held(b, &b->created_configs, &t->st);
   if (!is_config_name(name) && strcmp(name, "commondir")) return false;
   if (t->exists && is_held(b, &b->created_configs, &t->st)) return false;
+  if (is_config_name(name) && is_named_for_writing(b, t->path, strlen(t->path))) return false;
   return is_in_old(b, t, is_repository) || is_in_old(b, t, is_common_dir);
 }
 

@@ -92,6 +92,17 @@ bool is_covered(const struct broker *b, const char *path, uint32_t ops) {
   return !left;
 }
 
+/* Does a grant for writing name the place that the first `len` bytes of the path are, or something in it? One for a
+   directory above it does not. */
+bool is_named_for_writing(const struct broker *b, const char *path, size_t len) {
+  for (size_t i = 0; i < b->plan->rule_count; i++) {
+    const struct broker_rule *rule = &b->plan->rules[i];
+    bool is_naming = rule->effect == RULE_ALLOW && rule->is_literal && (rule->ops & OP_WRITE) && rule->literal_len >= len;
+    if (is_naming && covers(rule, path)) return true;
+  }
+  return false;
+}
+
 /* Everything that may refuse an operation on a resolved path. */
 uint32_t refusal_of(struct broker *b, const struct target *t, uint32_t ops) {
   uint32_t rule = find_refusal(b, t->path, ops);

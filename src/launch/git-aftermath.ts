@@ -1,4 +1,6 @@
 import { readFileSync, renameSync, unlinkSync } from 'node:fs';
+import { isNamedForWriting } from '../plan/broker.ts';
+import type { BrokerRules } from '../plan/plan.ts';
 import { isHarmlessGitConfig } from './git-config.ts';
 import {
   findCommonDirDanger,
@@ -52,8 +54,18 @@ function removeInstead(path: Buffer, because: string, error: Error): SetAside {
   }
 }
 
+/** What a run did that may concern git, where, and what it was allowed by name. */
+export interface GitTraces {
+  readonly gitDirs: readonly GitDir[];
+  /** Directories in which it made a `.git` that is no directory. */
+  readonly gitFileDirs: readonly Buffer[];
+  readonly cwd: string;
+  readonly sinceMs: number;
+  readonly rules: readonly BrokerRules[];
+}
+
 /** Did it appear or change during the run? In a directory that was born in the run, everything counts. */
-function isOfThisRun(path: Buffer, { isBorn }: GitDir, sinceMs: number): boolean {
+function isOfThisRun(path: Buffer, { isBorn }: GitDir, { sinceMs }: GitTraces): boolean {
   const found = look(path);
   return found !== undefined && (isBorn || Number(found.ctimeMs) >= sinceMs);
 }
@@ -74,9 +86,10 @@ interface Found extends GitDir {
   readonly kind: Kind;
 }
 
-function checkConfig(dir: Found, name: string, sinceMs: number): SetAside[] {
+function checkConfig(dir: Found, name: string, traces: GitTraces): SetAside[] {
   const path = join(dir.path, name);
-  if (!isOfThisRun(path, dir, sinceMs)) return [];
+  if (!isOfThisRun(path, dir, traces) || isNamedForWriting(traces.rules, path.toString()))
+    return [];
   const found = look(path);
   if (dir.kind === 'common' && found?.isDirectory()) return []; // a project's own
   if (!found?.isFile()) return [setAside(path, 'not a plain file')];
@@ -90,28 +103,30 @@ function mayBeHook(path: Buffer, { kind }: Found): boolean {
   return !path.subarray(path.lastIndexOf('/')).includes('.') && !look(path)?.isDirectory();
 }
 
-function checkHooks(dir: Found, sinceMs: number): SetAside[] {
+function checkHooks(dir: Found, traces: GitTraces): SetAside[] {
   const hooks = join(dir.path, 'hooks');
   const found = look(hooks);
   if (!found) return [];
-  if (!found.isDirectory())
-    return isOfThisRun(hooks, dir, sinceMs) ? [setAside(hooks, 'not a directory')] : [];
+  const isLeft = (path: Buffer): boolean =>
+    isOfThisRun(path, dir, traces) &&
+    !isNamedForWriting(traces.rules, path.toString(), hooks.toString());
+  if (!found.isDirectory()) return isLeft(hooks) ? [setAside(hooks, 'not a directory')] : [];
   const names = listHooks(hooks);
   // Git runs hooks by their names, so it need not be able to list them.
-  if (!names) return isOfThisRun(hooks, dir, sinceMs) ? [setAside(hooks, 'cannot be listed')] : [];
+  if (!names) return isLeft(hooks) ? [setAside(hooks, 'cannot be listed')] : [];
   return names
-    .filter((path) => isOfThisRun(path, dir, sinceMs) && mayBeHook(path, dir))
+    .filter((path) => isLeft(path) && mayBeHook(path, dir))
     .map((path) => setAside(path, 'git hook'));
 }
 
-function checkDir(dir: GitDir, sinceMs: number): SetAside[] {
+function checkDir(dir: GitDir, traces: GitTraces): SetAside[] {
   const kind = look(dir.path)?.isDirectory() ? findKind(dir) : undefined;
   if (!kind) return [];
   const found = { ...dir, kind };
   return [
-    ...checkConfig(found, 'config', sinceMs),
-    ...checkConfig(found, 'config.worktree', sinceMs),
-    ...checkHooks(found, sinceMs),
+    ...checkConfig(found, 'config', traces),
+    ...checkConfig(found, 'config.worktree', traces),
+    ...checkHooks(found, traces),
   ];
 }
 
@@ -127,30 +142,21 @@ function checkPointer(path: Buffer, findDanger: () => string | undefined): SetAs
   return reason === undefined ? [] : [setAside(path, `it leads to ${reason}`)];
 }
 
-function checkCommonDir(dir: GitDir, known: KnownGitDirs, sinceMs: number): SetAside[] {
+function checkCommonDir(dir: GitDir, known: KnownGitDirs, traces: GitTraces): SetAside[] {
   const path = join(dir.path, 'commondir');
-  if (!isOfThisRun(path, dir, sinceMs)) return [];
+  if (!isOfThisRun(path, dir, traces)) return [];
   return checkPointer(path, () => findCommonDirDanger(dir.path, known));
 }
 
 /** What is wrong with one never keeps the others from being looked at. */
-function tryCheckDir(dir: GitDir, sinceMs: number): SetAside[] {
+function tryCheckDir(dir: GitDir, traces: GitTraces): SetAside[] {
   try {
-    return checkDir(dir, sinceMs);
+    return checkDir(dir, traces);
   } catch (error) {
     const problem = `it could not be looked at: ${(error as Error).message}`;
     const path = dir.path.toString();
     return [{ path, movedTo: null, because: 'git directory of this run', problem }];
   }
-}
-
-/** What a run did that may concern git, and in which workspace. */
-export interface GitTraces {
-  readonly gitDirs: readonly GitDir[];
-  /** Directories in which it made a `.git` that is no directory. */
-  readonly gitFileDirs: readonly Buffer[];
-  readonly cwd: string;
-  readonly sinceMs: number;
 }
 
 /** Each is reported when it is seen first and when the run is over. */
@@ -167,13 +173,14 @@ function mergeDirs(dirs: readonly GitDir[]): GitDir[] {
  * Looks at the git directories that the run wrote to: settings and hooks that appeared during the run and that would
  * make git run a program, outside, later. Then at what leads to directories, which are by then as they will be.
  */
-export function setAsideGitPrograms({ gitDirs, gitFileDirs, cwd, sinceMs }: GitTraces): SetAside[] {
+export function setAsideGitPrograms(traces: GitTraces): SetAside[] {
+  const { gitDirs, gitFileDirs, cwd } = traces;
   const known = new KnownGitDirs(cwd, gitFileDirs);
   const dirs = mergeDirs(gitDirs);
   const fileDirs = new Map(gitFileDirs.map((dir) => [dir.toString('latin1'), dir]));
   return [
-    ...dirs.flatMap((dir) => tryCheckDir(dir, sinceMs)),
-    ...dirs.flatMap((dir) => checkCommonDir(dir, known, sinceMs)),
+    ...dirs.flatMap((dir) => tryCheckDir(dir, traces)),
+    ...dirs.flatMap((dir) => checkCommonDir(dir, known, traces)),
     ...[...fileDirs.values()].flatMap((dir) =>
       checkPointer(join(dir, '.git'), () => findGitFileDanger(dir, known)),
     ),

@@ -11,7 +11,7 @@ import type { Recording } from '../plan/plan.ts';
 import type { FsRule, Policy, Variables } from '../policy/policy.ts';
 import { CgroupSet } from './cgroup.ts';
 import { describeErrno, nameErrno } from './errno.ts';
-import type { SetAside } from './git-aftermath.ts';
+import type { GitTraces, SetAside } from './git-aftermath.ts';
 import { EarlyHelper, wantsEveryNamespace } from './early-helper.ts';
 import { type PerformedPlan, performPlan } from './helper.ts';
 import type { HelperEnd, HelperReport, RefusalLine } from './report.ts';
@@ -255,7 +255,7 @@ export async function runSandbox(request: RunRequest): Promise<RunResult> {
 /** Most runs make no repository, and need none of this. */
 async function reviewGitDirs(
   { gitDirs, gitFileDirs }: HelperReport,
-  run: { readonly cwd: string; readonly sinceMs: number },
+  run: Pick<GitTraces, 'cwd' | 'sinceMs' | 'rules'>,
 ): Promise<SetAside[]> {
   if (gitDirs.length === 0 && gitFileDirs.length === 0) return [];
   const { setAsideGitPrograms } = await import('./git-aftermath.ts');
@@ -299,6 +299,7 @@ async function tryEachPlan(request: RunRequest, means: Means): Promise<Tried> {
     const setAside = await reviewGitDirs(report, {
       cwd: request.variables.cwd,
       sinceMs: startedMs,
+      rules: plan.launch.brokerRules,
     });
     const corrected = report.end && !report.failed ? null : correctFacts(host, report);
     if (corrected === null || report.hasRecord)

@@ -2,7 +2,7 @@ import { liftedBy } from '../policy/decide.ts';
 import { escapeLiteral, isLiteral, literalPrefix, unescapeLiteral } from '../policy/glob.ts';
 import type { FsRule, Policy } from '../policy/policy.ts';
 import { mayNameConfig } from '../policy/protected-config.ts';
-import type { FileTree } from './file-tree.ts';
+import { type FileTree, isAtOrBelow } from './file-tree.ts';
 import { CONNECT, rightBits, type SystemGroup, WRITE } from './grants.ts';
 import type { BrokerRules } from './plan.ts';
 
@@ -98,4 +98,21 @@ export function findBrokerRule(rows: readonly BrokerRules[], id: number): FsRule
       effect !== 'lift' && id >= firstId && id < firstId + rules.length,
   );
   return row?.rules[id - row.firstId];
+}
+
+/** Whether a grant for writing names the place, or what is at `path` in it. One for a directory above it does not. */
+export function isNamedForWriting(
+  rows: readonly BrokerRules[],
+  path: string,
+  place = path,
+): boolean {
+  return rows.some(
+    ({ effect, ops, patterns }) =>
+      effect === 'allow' &&
+      (ops & WRITE) !== 0 &&
+      patterns.some((pattern) => {
+        const named = isLiteral(pattern) ? unescapeLiteral(pattern) : '';
+        return named.length >= place.length && isAtOrBelow(path, named);
+      }),
+  );
 }

@@ -30,6 +30,9 @@ const NAME_SERVER = /^udp:.+:53$/;
 /** Where there is no network at all the socket is refused, before it is told where to. */
 const ANYWHERE = 'tcp:*';
 
+/** What is guarded in git directories, whatever these are called. */
+const GUARDED = /\/(?:config(?:\.worktree)?|hooks(?:\/.*)?)$/s;
+
 export interface SuggestionContext {
   readonly policy: Pick<Policy, 'fs'>;
   readonly variables: Variables;
@@ -48,12 +51,13 @@ export function suggestAllow(
   const decided = decide(policy, { op: right, path, tmpdir: variables.tmpdir });
   const refusedBy = decided.outcome === 'deny' ? decided.rule : undefined;
   // What is granted and refused all the same is no matter of rules, such as a link where a directory is to be protected.
-  const isGranted = op !== 'connect' && decided.outcome === 'allow';
+  const isGranted = op !== 'connect' && decided.outcome === 'allow' && !isOnlyUnnamed(path, policy);
   if (isGranted || (refusedBy && refusedBy.effect !== 'config')) {
     return { flag: undefined, policyLine: undefined, refusedBy };
   }
   const flag = FLAGS[op];
-  const isNew = op === 'write' && !refusedBy && isThere?.(path) === false;
+  const isNew =
+    op === 'write' && !refusedBy && decided.outcome === 'deny' && isThere?.(path) === false;
   const named = isNew ? findDirectory(path, variables, isThere) : path;
   const entry = JSON.stringify(abbreviatePath(named, variables));
   return {
@@ -61,6 +65,11 @@ export function suggestAllow(
     policyLine: op === 'connect' ? `unix: { allow: [${entry}] }` : `fs: { ${op}: [${entry}] }`,
     refusedBy,
   };
+}
+
+/** Granted with a directory above it, where its own name is asked for. */
+function isOnlyUnnamed(path: string, { fs }: Pick<Policy, 'fs'>): boolean {
+  return GUARDED.test(path) && !fs.some(({ pattern }) => pattern === escapeLiteral(path));
 }
 
 /** The nearest directory that is there; the path itself where that is the home directory or holds it. */

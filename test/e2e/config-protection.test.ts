@@ -175,15 +175,17 @@ b/.envrc"; ln -s /tmp sub.git; git config a.b c; python3 -c 'import os, stat; os
     };
     const final = [
       ['/sub.git', null],
-      ['/.git/config', null],
       ['/none', null],
     ];
     expect(await run('one', [])).toEqual([
       ['/.husky', '--allow-write ./.husky'],
       ['/a\nb/.envrc', String.raw`--allow-write $'./a\x0ab/.envrc'`],
-      ...final,
+      ['/sub.git', null],
+      ['/.git/config', '--allow-write ./.git/config'],
+      ['/none', null],
     ]);
-    const flags = ['--allow-write', './.husky', '--allow-write', './a\nb/.envrc'];
+    const named = ['./.husky', './a\nb/.envrc', './.git/config'];
+    const flags = named.flatMap((name) => ['--allow-write', name]);
     expect(await run('two', flags)).toEqual(final);
   });
 
@@ -241,6 +243,21 @@ git init -q app; cd app; git -c protocol.file.allow=always submodule --quiet add
     );
     const byPolicy = await runScript(place, script, { flags: ['--policy', file] });
     expect(byPolicy.stdout).toBe('npmrc\n');
+  });
+
+  it('of git that the policy names may be written and stays, as the hint says, and nothing else for that', async () => {
+    const place = makeRepository();
+    const script = `git config core.fsmonitor false; mkdir -p .git/hooks
+for name in pre-commit pre-push; do echo x > .git/hooks/$name; done; exit 0`;
+    const flags = ['.git/config', '.git/hooks/pre-commit'].map((name) => `--allow-write ./${name}`);
+    const command = ['/bin/sh', '-c', script];
+    const refused = await runAssay({ place, flags: [...CODING, '--json', 'fd:2'], command });
+    for (const flag of flags) expect(refused.stderr).toContain(flag);
+    const words = flags.flatMap((flag) => flag.split(' '));
+    await runAssay({ place, flags: [...CODING, ...words], command });
+    expect(place.read('work/.git/config')).toContain('fsmonitor = false');
+    expect(place.has('work/.git/hooks/pre-commit')).toBe(true);
+    expect(place.has('work/.git/hooks/pre-push')).toBe(false);
   });
 
   it('in the private tmp is not protected', async () => {

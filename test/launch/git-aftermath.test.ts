@@ -38,7 +38,8 @@ describe('setAsideGitPrograms()', () => {
   }
 
   function review(gitDirs: GitTraces['gitDirs'], more: Partial<GitTraces> = {}): SetAside[] {
-    return setAsideGitPrograms({ gitDirs, gitFileDirs: [], cwd: base, sinceMs: 0, ...more });
+    const traces = { gitDirs, gitFileDirs: [], cwd: base, sinceMs: 0, rules: [] };
+    return setAsideGitPrograms({ ...traces, ...more });
   }
 
   it('moves a dangerous configuration away and leaves a harmless one', () => {
@@ -53,6 +54,21 @@ describe('setAsideGitPrograms()', () => {
     );
     expect(readdirSync(evil)).not.toContain('config');
     expect(readdirSync(good)).toContain('config');
+  });
+
+  it('leaves what the policy grants by its name, and nothing that it grants with more', () => {
+    const dir = makeGitDir('old');
+    write(dir, 'config', EVIL);
+    mkdirSync(Buffer.concat([dir, Buffer.from('/hooks')]));
+    for (const name of ['pre-commit', 'pre-push']) write(dir, `hooks/${name}`, '#!/bin/sh\n');
+    const grant = (...patterns: string[]): GitTraces['rules'] => [
+      { firstId: 1, effect: 'allow', ops: 3, patterns, rules: [] },
+    ];
+    const named = ['config', 'hooks/pre-commit'].map((name) => `${base}/old/${name}`);
+    const found = review([{ path: dir, isBorn: true }], { rules: grant(...named) });
+    expect(found.map(({ path }) => path)).toEqual([`${base}/old/hooks/pre-push`]);
+    const rest = review([{ path: dir, isBorn: true }], { rules: grant(`${base}/old`) });
+    expect(rest.map(({ path }) => path)).toEqual(named);
   });
 
   it('leaves alone what is called like a configuration, where there is no repository', () => {

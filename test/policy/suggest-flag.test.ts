@@ -46,6 +46,12 @@ describe('suggestAllow()', () => {
     ],
     ['write', '/home/ada/work/.git', undefined, undefined],
     [
+      'write',
+      '/home/ada/work/.git/config',
+      '--allow-write ./.git/config',
+      'fs: { write: ["${CWD}/.git/config"] }',
+    ],
+    [
       'connect',
       'tcp:192.0.2.1:443',
       '--allow-net 192.0.2.1:443',
