@@ -97,12 +97,13 @@ static int refusal_of_kind(const struct request *r, int family, int type, int pr
   return type == SOCK_RAW ? EPERM : EAFNOSUPPORT;
 }
 
-/* The filter hands over those only that are refused; and those for pings, which a machine may let its users send. */
+/* The filter hands over those only that are refused; and those for pings, which a machine may let its users
+   send, as long as its network is the program's. */
 void refuse_socket(const struct request *r) {
   char other[16];
   int family = (int)r->args[0], type = (int)r->args[1] & 0xf, protocol = (int)r->args[2];
   bool is_ping = type == SOCK_DGRAM && (protocol == IPPROTO_ICMP || protocol == IPPROTO_ICMPV6);
-  if (is_ping && !(r->broker->plan->namespaces & NS_NET) && !(r->broker->plan->flags & PLAN_BROKERED)) {
+  if (is_ping && !(r->broker->plan->namespaces & NS_NET) && !(r->broker->plan->flags & (PLAN_BROKERED | PLAN_OFF_NETWORK))) {
     record_fact(r, (struct fact){.op = "connect", .path = "icmp:*", .error = -1, .basis = FACT_OBSERVED});
     return answer_continue(r);
   }

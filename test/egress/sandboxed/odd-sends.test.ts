@@ -87,4 +87,18 @@ describeForEachPerson('what is sent without a connection', (person) => {
     const refused = refusals.map(({ subject }) => subject).filter((one) => one.endsWith('*'));
     expect(refused.sort()).toEqual(['icmp:*', 'packet:*', 'raw:*', 'vsock:*']);
   });
+
+  // Whether the kernel would let the user ping is another matter: the run has no network.
+  it('is refused by the run itself where it has no network at all', async () => {
+    const place = makePlace();
+    const out = `${place.makeDir('out')}/run.yaml`;
+    const { stdout } = await runInWorld({
+      place,
+      flags: ['--quiet', '--layers=-net', '--profile', out],
+      command: [PYTHON, '-c', fixture('odd-sends.py'), 'web.example.org', 'ping'],
+    });
+    expect(lines(stdout)).toEqual(['ping EACCES']);
+    const { refusals } = parse(place.read('out/run.evidence.yaml')) as Evidence;
+    expect(refusals).toMatchObject([{ subject: 'icmp:*', outcome: 'EACCES' }]);
+  });
 });
