@@ -166,9 +166,17 @@ static int open_checked(const struct request *r, const struct open_call *call, c
   return fd;
 }
 
+/* A file that is made without a name: none of its own, and one line for all in that directory, which has to be writable. */
+static void note_nameless(const struct request *r, const struct target *dir) {
+  char path[PATH_CAP + 16];
+  snprintf(path, sizeof path, "%s/#0 (deleted)", dir->path[1] ? dir->path : "");
+  note_outcome(r, (struct fact){.op = "write", .path = path});
+}
+
 /* What kind of opening it was, as the record has it. */
 static void note_open(const struct request *r, const struct open_call *call, const struct target *t, int error) {
-  if (!error && ((call->flags & O_TMPFILE) == O_TMPFILE || has_no_name(t))) return;
+  if (!error && (call->flags & O_TMPFILE) == O_TMPFILE) return note_nameless(r, t);
+  if (!error && has_no_name(t)) return;
   uint32_t ops = open_ops(call, t->exists);
   bool is_write = ops & OP_WRITE;
   struct fact fact = {.op = !is_write ? "read" : error || t->exists ? "write" : "create", .path = t->path, .error = error};

@@ -235,6 +235,23 @@ describeForEachPerson('the record', (person) => {
     expect(again).toMatchObject({ code: 0, stdout: 'x\n' });
   });
 
+  it('has one line for all files without a name in a directory, and a policy that holds', async () => {
+    const place = makePlace();
+    place.makeDir('work/dir');
+    const code = `import os
+for _ in range(3): os.write(os.open('dir', os.O_TMPFILE | os.O_RDWR), b'x')
+print('done')`;
+    const script = `/usr/bin/python3 -c "${code}"`;
+    expect((await run(place, script)).stdout).toBe('done\n');
+    const { changes, entries } = readEvidence(place);
+    expect(changes).toMatchObject({ created: [], modified: [], removed: [] });
+    const names = Object.keys(entries.files).filter((name) => name.startsWith('${CWD}/dir'));
+    expect(names).toEqual(['${CWD}/dir/#${N}']);
+    const flags = ['--policy', place.at('out/run.profile.yaml'), '--fail-closed'];
+    const again = await runAssay({ place, flags, command: ['/bin/sh', '-c', script] });
+    expect(again).toMatchObject({ code: 0, stdout: 'done\n' });
+  });
+
   it('says that there is no profile when nothing ran', async () => {
     const place = makePlace();
     const flags = ['--profile', place.at('p.yaml'), '--fail-closed', '--layers=-seccomp'];
