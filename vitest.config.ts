@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -25,6 +27,14 @@ const SANDBOXED = [
   'test/plan/seccomp/kernel.test.ts',
   'test/artifacts/page/browser*.test.ts',
 ];
+
+/** Those of them that root makes twice in one run: as root and as an ordinary user. */
+const FOR_EACH_PERSON = readdirSync(join(import.meta.dirname, 'test'), { recursive: true })
+  .map((name) => `test/${String(name)}`)
+  .filter((path) => path.endsWith('.test.ts') && !path.startsWith('test/escapes/'))
+  .filter((path) =>
+    readFileSync(join(import.meta.dirname, path), 'utf8').includes('describeForEachPerson('),
+  );
 
 /** Files that take a minute or more, the longest first: begun last, each would keep the others' workers waiting. */
 const LONG = [
@@ -80,6 +90,14 @@ export default defineConfig({
           ...SHARED,
           name: 'sandbox',
           include: SANDBOXED,
+          exclude: FOR_EACH_PERSON,
+        },
+      },
+      {
+        test: {
+          ...SHARED,
+          name: 'persons',
+          include: FOR_EACH_PERSON,
         },
       },
       {

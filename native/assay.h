@@ -152,7 +152,7 @@ extern uint32_t door_call; /* which of those that share the channel; 0 for the o
 /* lazy.c */
 struct sockaddr;
 int allow_low_ports(void);
-void make_lazy_door(const struct plan *plan, const struct sockaddr *address, unsigned len);
+bool make_lazy_door(const struct plan *plan, const struct sockaddr *address, unsigned len);
 
 /* keeper.c: first process inside, parent of the program, home of the broker */
 struct keeper_pipes {

@@ -141,12 +141,12 @@ static const char *attribute_op(int nr) {
 }
 
 /* The mode that a chmod asks for: whether something becomes executable is worth knowing. */
-static void describe_mode(const struct request *r, char out[16]) {
+static unsigned requested_mode(const struct request *r) {
   bool is_second = r->nr == SYS_fchmod;
 #ifdef SYS_chmod
   is_second |= r->nr == SYS_chmod;
 #endif
-  snprintf(out, 16, "%04o", (unsigned)r->args[is_second ? 1 : 2] & 07777);
+  return (unsigned)r->args[is_second ? 1 : 2] & 07777;
 }
 
 static int resolve_changed(const struct request *r, int dirfd, uint64_t path, int flags, bool by_descriptor, struct target *t) {
@@ -155,17 +155,22 @@ static int resolve_changed(const struct request *r, int dirfd, uint64_t path, in
   return !error && !t->exists ? -ENOENT : error;
 }
 
-/* Resolves, and holds the name. Where directories are moved all the time, it is the name that it had. */
+/* Resolves, and holds the name. Where names are moved all the time, it is the one that it had. */
 static int resolve_held(const struct request *r, int dirfd, uint64_t path, int flags, bool by_descriptor, struct target *t, struct name_hold *hold) {
   for (int tries = 0;; tries++) {
-    uint32_t turn = atomic_load(&r->broker->place_turn);
     int error = resolve_changed(r, dirfd, path, flags, by_descriptor, t);
     if (error) return error;
     hold_names(r->broker, t->path, NULL, hold);
-    if (turn == atomic_load(&r->broker->place_turn) || tries == MAX_TRIES) return 0;
+    if (tries == MAX_TRIES || !has_moved(t)) return 0;
     let_names_go(hold);
     release(t);
   }
+}
+
+/* By its mode, or by a list of who may do what. */
+static bool may_make_executable(const struct request *r) {
+  const char *op = attribute_op(r->nr);
+  return !strcmp(op, "xattr") || (!strcmp(op, "chmod") && requested_mode(r) & 0111);
 }
 
 void change_attributes(const struct request *r, int dirfd, uint64_t path, int flags, bool by_descriptor) {
@@ -178,6 +183,7 @@ void change_attributes(const struct request *r, int dirfd, uint64_t path, int fl
   if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) || (by_descriptor && flags)) return answer(r, 0, -EINVAL);
   if (changes_no_time(r)) return answer(r, 0, 0);
   if (by_descriptor && dirfd == AT_FDCWD) return answer(r, 0, -EFAULT);
+  if (may_make_executable(r)) wait_for_writers();
   int error = resolve_held(r, dirfd, path, flags, by_descriptor, &t, &hold);
   if (!error) {
     uint32_t rule = refusal_of(b, &t, OP_WRITE);
@@ -185,10 +191,10 @@ void change_attributes(const struct request *r, int dirfd, uint64_t path, int fl
     if (rule) note_refusal(r, op, t.path, rule, EACCES), error = rule == NO_RULE ? -EPERM : -EACCES;
     else error = change_attribute(r, &t);
   }
-  if (!strcmp(op, "chmod")) describe_mode(r, mode);
+  if (!strcmp(op, "chmod")) snprintf(mode, sizeof mode, "%04o", requested_mode(r));
   if (!has_no_name(&t))
     note_outcome(r, (struct fact){.op = op, .path = t.path, .target = mode, .error = -error,
-                                  .flags = t.exists && S_ISDIR(t.st.st_mode) ? FACT_DIRECTORY : 0});
+                                  .flags = t.exists && S_ISDIR(t.st.st_mode) ? FACT_DIRECTORY : 0, .before = error ? NULL : &t.st});
   let_names_go(&hold);
   release(&t);
   answer(r, 0, error);

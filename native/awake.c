@@ -6,6 +6,7 @@
 #include "broker.h"
 
 #include <sched.h>
+#include <semaphore.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,8 +17,7 @@
 #define TURN_NS 20000 /* so long at most does it keep another from running */
 #define LOWEST 19
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t is_wanted = PTHREAD_COND_INITIALIZER;
+static sem_t is_wanted; /* no lock: a receiver would wait for a thread that hardly ever gets to run */
 static atomic_bool has_thread, is_resting;
 static atomic_int broker_cpu;
 static _Atomic uint64_t last_call_ns;
@@ -29,10 +29,9 @@ static uint64_t now_ns(void) {
 }
 
 static void rest(void) {
-  pthread_mutex_lock(&lock);
   atomic_store(&is_resting, true);
-  while (atomic_load(&is_resting)) pthread_cond_wait(&is_wanted, &lock);
-  pthread_mutex_unlock(&lock);
+  while (sem_wait(&is_wanted)) {
+  }
 }
 
 /* Onto the processor that the broker does not use, of the two there are. */
@@ -47,7 +46,7 @@ static void *keep_awake(void *argument) {
   if (setpriority(PRIO_PROCESS, 0, LOWEST)) return NULL; /* without that it would be in the way */
   for (;;) {
     rest();
-    for (uint64_t now = now_ns(), turn = now; now - atomic_load(&last_call_ns) < QUIET_NS; now = now_ns()) {
+    for (uint64_t now = now_ns(), turn = now; (int64_t)(now - atomic_load(&last_call_ns)) < QUIET_NS; now = now_ns()) {
       if (now - turn < TURN_NS) continue;
       if (sched_getcpu() == atomic_load(&broker_cpu) && !move_aside(&both)) return NULL;
       sched_yield();
@@ -62,24 +61,24 @@ void awake_start(const struct plan *plan) {
   /* Time that is counted is the program's. */
   bool is_counted = plan->soft[SOFT_CPU_MS] || plan->cgroup_count;
   if (!(plan->flags & PLAN_RECORD) || is_counted || sched_getaffinity(0, sizeof both, &both) || CPU_COUNT(&both) != 2) return;
+  if (sem_init(&is_wanted, 0, 0)) return;
   atomic_store(&has_thread, !pthread_create(&thread, NULL, keep_awake, &both));
 }
 
 /* A call has come. Where several programs are at work, both processors have enough to do. */
-void awake_call(const struct broker *b) {
+void awake_call(const struct broker *b, pid_t tid) {
   static __thread uint64_t since;
   static __thread unsigned calls;
+  static __thread pid_t last;
   if (!atomic_load_explicit(&has_thread, memory_order_relaxed) || atomic_load_explicit(&b->is_parallel, memory_order_relaxed)) return;
   uint64_t now = now_ns();
   atomic_store_explicit(&last_call_ns, now, memory_order_relaxed);
   atomic_store_explicit(&broker_cpu, sched_getcpu(), memory_order_relaxed);
+  if (tid != last) calls = 0, since = now;
+  last = tid;
   if (++calls < MANY_CALLS) return;
   bool are_many = now - since < MANY_WITHIN_NS;
   since = now;
   calls = 0;
-  if (!are_many || !atomic_load(&is_resting)) return;
-  pthread_mutex_lock(&lock);
-  atomic_store(&is_resting, false);
-  pthread_cond_signal(&is_wanted);
-  pthread_mutex_unlock(&lock);
+  if (are_many && atomic_exchange(&is_resting, false)) sem_post(&is_wanted);
 }

@@ -13,14 +13,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_BLOCKED 256
+#define MAX_BLOCKED 1024
 #define WATCH_MS 20
+#define STAYING_LOOKS 3
 
 struct blocked_call {
   struct request request;
   struct attempt attempt;
   void (*perform)(const struct request *);
   pthread_t thread;
+  unsigned looks; /* so often in a row has a signal been seen that another thread may take */
   bool is_used;
 };
 
@@ -37,16 +39,50 @@ static uint64_t read_mask(const char *text, const char *name) {
   return line ? strtoull(line + strlen(name), NULL, 16) : 0;
 }
 
-/* Is there a signal for the caller that it neither blocks nor ignores? */
-bool has_signal_due(pid_t tid) {
-  char path[64], text[4096];
+/* /proc/N/status, or what can be had of it. */
+static void read_status(pid_t tid, char *text, size_t cap) {
+  char path[64];
   snprintf(path, sizeof path, "/proc/%d/status", tid);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+  ssize_t len = fd < 0 ? 0 : read(fd, text, cap - 1);
   if (fd >= 0) close(fd);
   text[len > 0 ? len : 0] = 0;
-  uint64_t pending = read_mask(text, "\nSigPnd:") | read_mask(text, "\nShdPnd:");
-  return pending & ~read_mask(text, "\nSigBlk:") & ~read_mask(text, "\nSigIgn:");
+}
+
+bool is_being_killed(pid_t tid) {
+  char text[4096];
+  read_status(tid, text, sizeof text);
+  return !text[0] || read_mask(text, "\nSigPnd:") >> (SIGKILL - 1) & 1;
+}
+
+/* Is there a signal for the caller that it neither blocks nor ignores? One that is meant for its process may be taken by any
+   of its threads, if there are others. */
+enum due { NOT_DUE, DUE_TO_ANY, DUE };
+static enum due look_for_signal(pid_t tid) {
+  char text[4096];
+  read_status(tid, text, sizeof text);
+  uint64_t left_out = read_mask(text, "\nSigBlk:") | read_mask(text, "\nSigIgn:");
+  if (read_mask(text, "\nSigPnd:") & ~left_out) return DUE;
+  if (!(read_mask(text, "\nShdPnd:") & ~left_out)) return NOT_DUE;
+  return read_mask(text, "\nThreads:") == 1 ? DUE : DUE_TO_ANY;
+}
+
+/* What another thread takes is soon gone. The kernel would not know what to do with a call that is broken off for it. */
+bool has_signal_due(pid_t tid) {
+  enum due due = look_for_signal(tid);
+  for (int look = 1; due == DUE_TO_ANY && look < STAYING_LOOKS; look++) {
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+    due = look_for_signal(tid);
+  }
+  return due != NOT_DUE;
+}
+
+bool is_disturbed_in_vain(const struct request *r) { return is_own && is_still_waiting(r) && !has_signal_due(r->tid); }
+
+static bool is_to_be_broken_off(struct blocked_call *call) {
+  enum due due = look_for_signal(call->request.tid);
+  call->looks = due == DUE_TO_ANY ? call->looks + 1 : 0;
+  return due == DUE || call->looks >= STAYING_LOOKS || !is_still_waiting(&call->request);
 }
 
 static void *watch(void *unused) {
@@ -55,8 +91,7 @@ static void *watch(void *unused) {
     nanosleep(&(struct timespec){0, WATCH_MS * 1000000L}, NULL);
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < MAX_BLOCKED; i++)
-      if (calls[i].is_used && (!is_still_waiting(&calls[i].request) || has_signal_due(calls[i].request.tid)))
-        pthread_kill(calls[i].thread, SIGUSR1);
+      if (calls[i].is_used && is_to_be_broken_off(&calls[i])) pthread_kill(calls[i].thread, SIGUSR1);
     is_idle = used == 0;
     if (is_idle) is_watched = false;
     pthread_mutex_unlock(&lock);

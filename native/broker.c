@@ -1,7 +1,7 @@
 /* Receives the calls that the filter hands over and has each one performed. Two receivers: the second wakes up only
    when several programs are at work, since one receiver that wakes its caller on the same CPU is quickest for one. */
 #define _GNU_SOURCE
-#include "broker.h"
+#include "programs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,22 +25,31 @@ static void let_directory_go(const struct request *r) {
   r->attempt->dir = -1;
 }
 
+/* False when the caller is gone. A signal to us may come in between: then nothing was sent, and the caller would wait on. */
+static bool send_response(const struct request *r, struct seccomp_notif_resp response) {
+  int result = 0;
+  do result = ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+  while (result && errno == EINTR);
+  return !result;
+}
+
 void answer(const struct request *r, int64_t value, int error) {
   let_directory_go(r);
   if (error == -EINTR && is_in_own_thread() && has_signal_due(r->tid)) error = RESTART_UNLESS_HANDLED;
-  struct seccomp_notif_resp response = {.id = r->id, .val = error < 0 ? 0 : value, .error = error < 0 ? error : 0};
-  ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_SEND, &response); /* fails only if the caller is gone */
+  send_response(r, (struct seccomp_notif_resp){.id = r->id, .val = error < 0 ? 0 : value, .error = error < 0 ? error : 0});
 }
 
-void answer_continue(const struct request *r) {
+/* False when the caller is gone. */
+bool answer_continue(const struct request *r) {
   let_directory_go(r);
-  struct seccomp_notif_resp response = {.id = r->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
-  ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+  return send_response(r, (struct seccomp_notif_resp){.id = r->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE});
 }
 
 static int add_descriptor(const struct request *r, int fd, bool is_cloexec, uint32_t flags) {
   struct seccomp_notif_addfd added = {.id = r->id, .flags = flags, .srcfd = (uint32_t)fd, .newfd_flags = is_cloexec ? O_CLOEXEC : 0};
-  int number = ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &added);
+  int number = 0;
+  do number = ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &added);
+  while (number < 0 && errno == EINTR);
   return number < 0 ? -errno : number;
 }
 
@@ -48,25 +57,24 @@ static int add_descriptor(const struct request *r, int fd, bool is_cloexec, uint
    is gone. */
 int give_descriptor(const struct request *r, int fd, bool is_cloexec) { return add_descriptor(r, fd, is_cloexec, 0); }
 
-/* The same, and the number is the answer to the call. After an error it is still to be answered. */
-int give_answer(const struct request *r, int fd, bool is_cloexec) { return add_descriptor(r, fd, is_cloexec, SECCOMP_ADDFD_FLAG_SEND); }
-
-/* The mask is the launch mask until some program changes its own; then it is asked for, which costs more. */
-void use_umask_of(const struct request *r) {
-  static __thread mode_t current = (mode_t)-1;
-  char path[64], text[512];
-  mode_t mask = r->broker->launch_umask;
-  if (atomic_load(&r->broker->is_umask_changed)) {
-    snprintf(path, sizeof path, "/proc/%d/status", r->tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) close(fd);
-    text[len > 0 ? len : 0] = 0;
-    char *line = strstr(text, "Umask:");
-    if (line) mask = (mode_t)strtoul(line + 6, NULL, 8);
+/* Is the caller there to stay, though it does not wait for us any more? */
+static bool goes_on(const struct request *r) {
+  for (int look = 0; look < 3; look++) {
+    if (has_ended(r->attempt->pidfd) || is_being_killed(r->tid)) return false;
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
   }
-  if (mask != current) umask(mask);
-  current = mask;
+  return true;
+}
+
+/* The same, and the number is the answer to the call. After an error it is still to be answered. When we are frozen or
+   stopped before the caller has taken it, the kernel takes it back and has the caller go on with 0, as if that were the
+   number: whatever it would do with that, it does not do it to the end. */
+int give_answer(const struct request *r, int fd, bool is_cloexec) {
+  let_directory_go(r);
+  int number = add_descriptor(r, fd, is_cloexec, SECCOMP_ADDFD_FLAG_SEND);
+  if (number != -EINPROGRESS && (number != -ENOENT || !goes_on(r))) return number;
+  syscall(SYS_pidfd_send_signal, r->attempt->pidfd, SIGKILL, NULL, 0);
+  return -EINTR;
 }
 
 /* ---- exec and fork: never performed here, only let go on or refused ---- */
@@ -98,15 +106,17 @@ static void check_exec(const struct request *r) {
     error = error ? error : -no_exec(&t);
     if (r->attempt->program) note_outcome(r, (struct fact){.op = "exec", .path = t.path, .error = -error});
   } else {
-    if (!error && !is_covered(r->broker, t.path, OP_EXEC))
+    bool is_refusal = !error && !is_covered(r->broker, t.path, OP_EXEC);
+    if (is_refusal)
       record_fact(r, (struct fact){.op = "exec", .path = t.path, .rule = NO_RULE, .error = EACCES, .basis = FACT_PREDICTED, .flags = FACT_KERNEL});
-    else if (r->broker->plan->flags & PLAN_RECORD) expect_exec(r, t.path, r->attempt->requested);
-    error = 0;
+    bool is_let = !(r->broker->plan->flags & PLAN_RECORD) || expect_exec(r, &t, is_refusal);
+    error = is_let ? 0 : -EAGAIN;
+    if (error) note_outcome(r, (struct fact){.op = "exec", .path = t.path, .error = EAGAIN});
   }
   release(&t);
   if (rule) answer(r, 0, -EACCES);
   else if (error) answer(r, 0, error);
-  else answer_continue(r);
+  else if (!answer_continue(r) && r->broker->programs) forget_exec(r);
 }
 
 static void check_fork(const struct request *r) {
@@ -148,8 +158,8 @@ static void dispatch(const struct request *r) {
     case SYS_fork: case SYS_vfork:
 #endif
     case SYS_clone: return check_fork(r);
-    case NEW_IMAGE: case SYS_exit: case SYS_exit_group: return answer_continue(r); /* who called is known by now, and that is all it was for */
-    case SYS_umask: atomic_store(&r->broker->is_umask_changed, true); return answer_continue(r);
+    case NEW_IMAGE: case SYS_exit: case SYS_exit_group: answer_continue(r); return; /* who called is known by now, and that is all it was for */
+    case SYS_umask: note_umask(r); answer_continue(r); return;
     default: return perform_path_call(r);
   }
 }
@@ -163,21 +173,37 @@ struct receiver {
 
 static void start_receiver(struct broker *b, bool is_second);
 
-/* Changes of caller per 64 calls tell one busy program from several at once. */
+/* Several programs at once are told from one, and from one after another, by their turns: who calls again when another has
+   come and gone in between waited for it; when that one comes once more, it has not. */
+#define WINDOW 16
+#define QUIET_WINDOWS 64 /* it takes longer to tell that there is one at a time again */
+
+struct turns {
+  pid_t callers[WINDOW]; /* negative: came and went */
+  int count, crossed, quiet;
+};
+
+static void note_turn(struct turns *turns, pid_t tid) {
+  int last = turns->count;
+  while (last-- > 0 && abs(turns->callers[last]) != tid) {
+  }
+  if (last >= 0 && turns->callers[last] < 0) turns->crossed++;
+  for (int i = last + 1; last >= 0 && i < turns->count; i++) turns->callers[i] = -abs(turns->callers[i]);
+  turns->callers[turns->count++] = tid;
+}
+
 static void adapt(struct broker *b, pid_t tid) {
-  static __thread pid_t last;
-  static __thread int changes, seen, quiet;
-  if (tid != last) changes++;
-  last = tid;
-  if (++seen < 64) return;
-  quiet = changes < 4 ? quiet + 1 : 0;
-  bool was = atomic_load(&b->is_parallel), now = was ? quiet < 16 : changes > 12;
+  static __thread struct turns turns;
+  note_turn(&turns, tid);
+  if (turns.count < WINDOW) return;
+  turns.quiet = turns.crossed ? 0 : turns.quiet + 1;
+  bool was = atomic_load(&b->is_parallel), now = was ? turns.quiet < QUIET_WINDOWS : turns.crossed > 0;
   if (now != was) {
     atomic_store(&b->is_parallel, now);
     if (now && !atomic_exchange(&b->has_second, true)) start_receiver(b, true);
     ioctl(b->listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, now ? 0UL : SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
   }
-  seen = changes = 0;
+  turns.count = turns.crossed = 0;
 }
 
 static bool receive(struct broker *b, struct request *r) {
@@ -206,15 +232,17 @@ static void *receive_all(void *argument) {
       if (poll(&fd, 1, 20) > 0 && (fd.revents & POLLHUP)) return NULL;
       continue;
     }
+    spread_receiver(self->is_second, atomic_load(&b->is_parallel));
     if (!receive(b, &r)) {
       if (is_over(b)) return NULL;
       continue;
     }
     if (!self->is_second) adapt(b, r.tid);
-    awake_call(b);
+    awake_call(b, r.tid);
     attempt.program = 0;
     attempt.pidfd = attempt.dir = -1;
     attempt.is_refused = attempt.is_begun = false;
+    attempt.mask = NULL;
     attempt.requested[0] = 0;
     r.attempt = &attempt;
     dispatch(&r);
@@ -244,11 +272,12 @@ struct broker *broker_start(struct plan *plan, int listener, pid_t program) {
   b->root_fd = open("/", O_PATH | O_CLOEXEC);
   index_rules(b);
   record_start(b);
-  if (plan->flags & PLAN_RECORD) programs_start(b, program);
+  if (plan->flags & PLAN_RECORD) timeless_start(), programs_start(b, program);
   pthread_mutex_init(&b->lock, NULL);
   names_start(b);
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP); /* since 6.6 */
   awake_start(plan);
+  spread_start();
   if (plan->flags & PLAN_BROKERED) judge_start();
   start_receiver(b, false);
   return b;

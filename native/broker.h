@@ -11,9 +11,10 @@
 #include <sys/stat.h>
 
 #define MAX_HELD 2048
-#define GUARD_RULE 0xfffffffeu /* refused by the git guard */
-#define NO_RULE 0xffffffffu    /* refused because nothing allows it */
-#define LEASED (-4096)         /* no error of the kernel's: a lease on the file is in the way, see blocked.c */
+#define FOREIGN_RULE 0xfffffffdu /* refused since the socket is of another network */
+#define GUARD_RULE 0xfffffffeu   /* refused by the git guard */
+#define NO_RULE 0xffffffffu      /* refused because nothing allows it */
+#define LEASED (-4096)           /* no error of the kernel's: a lease on the file is in the way, see blocked.c */
 
 /* Files that the run made itself. Each is held open, so that its number cannot come to mean another file. */
 struct held_set {
@@ -48,6 +49,7 @@ struct program {
   char digest[65];
   int64_t digested_ns;
   struct stat st;
+  bool is_predicted; /* ended before it was seen */
   unsigned depth, starts, command_count;
   uint64_t commands[16];
 };
@@ -60,10 +62,11 @@ struct broker {
   int listener;
   dev_t proc_dev;
   mode_t launch_umask;
-  atomic_bool is_gate_closed, is_umask_changed, is_parallel, has_second;
+  atomic_bool is_gate_closed, is_parallel, has_second;
   atomic_ulong files_created, refusals;
   atomic_uint unrecorded; /* calls that were answered and are about to be recorded */
   atomic_uint place_turn;
+  atomic_uint move_turn; /* how many directories were moved */
   int root_fd;
   struct broker_rule *named_rules[256], *other_rules;
   pthread_mutex_t lock; /* the sets */
@@ -73,9 +76,16 @@ struct broker {
   struct program_table *programs;
 };
 
+/* The mask of a process or thread, as long as nobody has changed one since. */
+struct known_mask {
+  unsigned turn; /* 0: not known */
+  mode_t mask;
+};
+
 /* What is found out about one call while it is performed. */
 struct attempt {
   uint32_t program;
+  struct known_mask *mask; /* of the caller, where it is known who that is; else NULL */
   int pidfd; /* of the caller, where it is known; else -1 */
   int dir;   /* a copy of the caller's descriptor that the call names as its directory, until open_base() takes it; else -1 */
   bool is_refused; /* and has been recorded as that */
@@ -113,6 +123,15 @@ struct target {
   char path[PATH_CAP];
 };
 
+/* caller.c */
+pid_t thread_group(pid_t tid);
+int fetch_descriptor(const struct request *r, int fd);
+int fetch_string(const struct request *r, uint64_t address, char *out, size_t cap);
+int fetch_bytes(const struct request *r, uint64_t address, void *out, size_t len);
+bool is_still_waiting(const struct request *r);
+bool has_free_number(const struct request *r);
+bool is_too_long(const struct request *r, const struct target *t, off_t length);
+
 /* resolve.c */
 int open_base(const struct request *r, int dirfd, const char *path);
 void close_base(const struct request *r, int base);
@@ -120,15 +139,14 @@ int resolve(const struct request *r, int base, const char *path, int follow, str
 void clear_target(struct target *t);
 void release(struct target *t);
 void canonical_path(int fd, char *out, size_t cap);
-pid_t thread_group(pid_t tid);
-int fetch_descriptor(const struct request *r, int fd);
-int fetch_string(const struct request *r, uint64_t address, char *out, size_t cap);
-int fetch_bytes(const struct request *r, uint64_t address, void *out, size_t len);
-bool is_still_waiting(const struct request *r);
 
 /* awake.c */
 void awake_start(const struct plan *plan);
-void awake_call(const struct broker *b);
+void awake_call(const struct broker *b, pid_t tid);
+
+/* spread.c */
+void spread_start(void);
+void spread_receiver(bool is_second, bool is_parallel);
 
 /* names.c */
 void names_start(struct broker *b);
@@ -139,8 +157,9 @@ void let_names_go(struct name_hold *hold);
 /* copies.c */
 #define RECEIVERS 2
 void number_receiver(unsigned number);
-void copy_is_out(void);
-void copy_is_closed(void);
+void copy_is_out(bool is_writable);
+void copy_is_closed(bool is_writable);
+void wait_for_writers(void);
 void wait_for_copies(void);
 
 /* places.c */
@@ -153,6 +172,7 @@ uint32_t find_refusal(const struct broker *b, const char *path, uint32_t ops);
 bool is_covered(const struct broker *b, const char *path, uint32_t ops);
 bool is_named_for_writing(const struct broker *b, const char *path, size_t len);
 uint32_t find_rename_refusal(const struct broker *b, const char *from, const char *to, bool is_dir);
+uint32_t find_rmdir_refusal(const struct broker *b, const char *dir);
 bool is_in_private_tmp(const struct broker *b, const char *path);
 
 uint32_t refusal_of(struct broker *b, const struct target *t, uint32_t ops);
@@ -173,15 +193,15 @@ enum fact_flag {
   FACT_KERNEL = 4,
   FACT_EXCHANGES = 8, /* a rename by which the other name moves too */
   FACT_RETURNS = 16,  /* that other move */
-  FACT_STAYS = 24,    /* a rename between two names of one file, which does nothing */
-  FACT_EACH = 32      /* written however often it happens: what a path means afterwards depends on it */
+  FACT_STAYS = 24,    /* a rename between two names of one file, or a FIFO or device that is written to: what has the name stays as it is */
+  FACT_EACH = 32      /* has a place among the changes, though the same was told before: what a path means depends on it */
 };
 struct fact {
   const char *op, *path, *target;
   int error; /* 0, an errno, or -1 when only the failure is known */
   uint32_t rule, flags;
   enum fact_basis basis;
-  const struct stat *before;
+  const struct stat *before, *replaced; /* what was at `path` when this was done, and, of a rename, at `target` */
 };
 struct pair_list {
   const char *name;
@@ -208,9 +228,16 @@ void record_socket(struct broker *b, uint32_t program, const char *address, unsi
 /* programs.c */
 void programs_start(struct broker *b, pid_t program);
 void identify(const struct request *r, bool is_new_image);
-void expect_exec(const struct request *r, const char *path, const char *requested);
+bool expect_exec(const struct request *r, const struct target *t, bool is_refusal);
+void forget_exec(const struct request *r);
 void settle_exec(const struct request *r);
 void programs_finish(struct broker *b);
+
+static inline int64_t nanoseconds(struct timespec t) { return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec; }
+
+/* timeless.c */
+void timeless_start(void);
+bool is_timeless(dev_t device);
 
 /* digest.c */
 void file_digest(int fd, char out[65]);
@@ -219,13 +246,19 @@ void file_digest(int fd, char out[65]);
 void answer(const struct request *r, int64_t value, int error);
 int give_descriptor(const struct request *r, int fd, bool is_cloexec);
 int give_answer(const struct request *r, int fd, bool is_cloexec);
-void answer_continue(const struct request *r);
+bool answer_continue(const struct request *r);
+
+/* umask.c */
+void note_umask(const struct request *r);
+void doubt_mask_of(pid_t tid);
 void use_umask_of(const struct request *r);
 
 /* blocked.c */
 bool in_own_thread(const struct request *r, void (*perform)(const struct request *));
 bool is_in_own_thread(void);
 bool has_signal_due(pid_t tid);
+bool is_being_killed(pid_t tid);
+bool is_disturbed_in_vain(const struct request *r);
 void try_until_unleased(const struct request *r, bool (*try_once)(const struct request *), void (*perform)(const struct request *));
 
 /* files.c */

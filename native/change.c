@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -51,7 +52,8 @@ static int remove_entry(const struct request *r, struct target *t, int flags) {
   if (!t->exists) return -ENOENT;
   if (!t->name[0]) return flags & AT_REMOVEDIR ? removal_error(t) : -EISDIR;
   if (t->must_be_dir && !S_ISDIR(t->st.st_mode)) return -ENOTDIR;
-  if (guard_refuses_removal(r->broker, t)) return note_refusal(r, flags & AT_REMOVEDIR ? "rmdir" : "unlink", t->path, GUARD_RULE, EACCES), -EACCES;
+  uint32_t rule = guard_refuses_removal(r->broker, t) ? GUARD_RULE : flags & AT_REMOVEDIR ? find_rmdir_refusal(r->broker, t->path) : 0;
+  if (rule) return note_refusal(r, flags & AT_REMOVEDIR ? "rmdir" : "unlink", t->path, rule, EACCES), -EACCES;
   return unlinkat(t->parent, t->name, flags) ? -errno : 0;
 }
 
@@ -63,8 +65,10 @@ static int set_length(const struct request *r, struct target *t) {
   if (!S_ISREG(t->st.st_mode)) return truncate(link, (off_t)r->args[1]) ? -errno : 0;
   int fd = open(link, O_WRONLY | O_NONBLOCK | O_CLOEXEC); /* truncate() would wait for a lease */
   if (fd < 0) return errno == EAGAIN ? LEASED : -errno;
-  int error = ftruncate(fd, (off_t)r->args[1]) ? -errno : 0;
+  bool is_signalled = is_too_long(r, t, (off_t)r->args[1]);
+  int error = is_signalled ? -EFBIG : ftruncate(fd, (off_t)r->args[1]) ? -errno : 0;
   close(fd);
+  if (is_signalled) syscall(SYS_tgkill, thread_group(r->tid), r->tid, SIGXFSZ);
   return error;
 }
 
@@ -114,7 +118,7 @@ static bool change_once(const struct request *r, const char *op, int dirfd, uint
   if (!error && !(kind & CREATES) && t.exists && S_ISDIR(t.st.st_mode)) forget_places(r->broker); /* its number is free again */
   bool is_dir = change == make_dir || (t.exists && S_ISDIR(t.st.st_mode));
   note_outcome(r, (struct fact){.op = op, .path = t.path, .target = text, .error = -error, .flags = is_dir ? FACT_DIRECTORY : 0,
-                                .before = change == set_length && !error ? &t.st : NULL});
+                                .before = !error && t.exists ? &t.st : NULL});
   let_names_go(&hold);
   release(&t);
   answer(r, 0, error);
@@ -161,7 +165,8 @@ static void note_rename(const struct request *r, const struct target *from, cons
   else if (!error && is_exchange) flags |= FACT_EXCHANGES | FACT_EACH;
   else if (!error && flags) flags |= FACT_EACH;
   if (!error && to->exists) flags |= FACT_REPLACES;
-  note_outcome(r, (struct fact){.op = "rename", .path = from->path, .target = to->path, .error = error, .flags = flags});
+  note_outcome(r, (struct fact){.op = "rename", .path = from->path, .target = to->path, .error = error, .flags = flags,
+                                .before = error ? NULL : &from->st, .replaced = !error && to->exists ? &to->st : NULL});
   if (error || is_same) return;
   if (how & 4) note_outcome(r, (struct fact){.op = "mknod", .path = from->path});
   if (!is_exchange) return;
@@ -205,6 +210,7 @@ static int try_rename(const struct request *r, struct target *from, struct targe
   if (has_moved(from) || has_moved(to)) error = -EAGAIN;
   else error = syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? -errno : 0;
   if (!error && !is_single(from, flags)) forget_places(r->broker);
+  if (!error && (S_ISDIR(from->st.st_mode) || (is_exchange && S_ISDIR(to->st.st_mode)))) atomic_fetch_add(&r->broker->move_turn, 1);
   note_kernel_refusal(r, "rename", is_covered(r->broker, from->path, OP_WRITE) ? to->path : from->path, OP_WRITE, error);
   return error;
 }
@@ -279,7 +285,7 @@ static void perform_link(const struct request *r) {
   if (!error) guard_note(r->broker, &to);
   /* What had no name has got its first. */
   if (!error && has_no_name(&from)) note_outcome(r, (struct fact){.op = "create", .path = to.path});
-  else note_outcome(r, (struct fact){.op = "link", .path = from.path, .target = to.path, .error = -error});
+  else note_outcome(r, (struct fact){.op = "link", .path = from.path, .target = to.path, .error = -error, .before = error ? NULL : &from.st});
   let_names_go(&hold);
   release(&from);
   release(&to);

@@ -51,12 +51,15 @@ int resolve_argument(const struct request *r, int dirfd, uint64_t address, int f
   return len < 0 ? len : resolve_fetched(r, dirfd, follow, empty_ok, t);
 }
 
-/* Whether the path has come to mean something else since it was resolved and judged. While the name is held, nothing
-   inside makes it do so any more. */
+/* Whether the path has come to mean something else since it was resolved and judged, or what a descriptor led to has
+   another path. While the name is held, nothing inside makes it do so any more. */
 bool has_moved(const struct target *t) {
   char path[PATH_CAP];
   struct stat st;
-  if (t->parent < 0) return false;
+  if (t->parent < 0) {
+    canonical_path(t->object, path, sizeof path);
+    return strcmp(path, t->path);
+  }
   canonical_path(t->parent, path, sizeof path - sizeof t->name - 1);
   size_t len = strlen(path);
   snprintf(path + len, sizeof path - len, "%s%s", len && path[len - 1] == '/' ? "" : "/", t->name);

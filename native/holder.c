@@ -44,10 +44,11 @@ static void tell_failure(const char *line) {
 }
 
 static void set_up(struct holder *h, const char *bytes, size_t len) {
-  const struct setup *setup = (const void *)bytes;
+  struct setup setup;
   pid_t pid = getpid();
-  if (len < sizeof *setup + 1 || bytes[len - 1]) die("plan", "set-up is too short");
-  mount_files(h->opener, setup);
+  if (len < sizeof setup + 1 || bytes[len - 1]) die("plan", "set-up is too short");
+  memcpy(&setup, bytes, sizeof setup); /* what came need not lie where numbers may */
+  mount_files(h->opener, &setup, bytes + sizeof setup);
   say(&h->out, SAY_READY, 0, &pid, sizeof pid);
 }
 
@@ -309,8 +310,10 @@ static void turn(struct holder *h) {
     if (fds[count++].revents) hear_end(call);
   }
   if (fds[1].revents) reap(h);
-  if (!is_full) finish_calls(h);
   if (fds[0].revents & (POLLERR | POLLHUP | POLLIN)) hear(h);
+  flush(&h->out);
+  if (is_behind(&h->out)) return; /* there is a next turn as soon as there is room */
+  finish_calls(h);
   flush(&h->out);
 }
 

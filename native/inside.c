@@ -21,7 +21,7 @@ void file_digest(int fd, char out[65]);
 
 enum file_op {
   FILE_READ = 'r', FILE_WRITE = 'w', FILE_MKDIR = 'm', FILE_LIST = 'l', FILE_STAT = 's', FILE_REMOVE = 'd', FILE_RENAME = 'n',
-  FILE_LINK = 'y', FILE_TREE = 't', FILE_STATES = 'S', FILE_APPEND = 'a', FILE_CODE = 'c',
+  FILE_LINK = 'y', FILE_TREE = 't', FILE_STATES = 'S', FILE_BELOW = 'b', FILE_APPEND = 'a', FILE_CODE = 'c',
   FILE_HOLD = 'h'
 };
 
@@ -40,34 +40,6 @@ static struct answer fail(int error) { return (struct answer){.error = error ? e
 static struct answer done(int result) { return result < 0 ? fail(errno) : (struct answer){0}; }
 static struct answer result(int error) { return (struct answer){.error = error}; }
 
-/* ---- an answer that grows ---- */
-
-struct text {
-  char *bytes;
-  size_t len, cap;
-};
-
-static void add(struct text *t, const void *bytes, size_t len) {
-  if (t->len + len > t->cap) {
-    size_t cap = t->cap ? t->cap : 4096;
-    while (cap < t->len + len) cap *= 2;
-    char *grown = realloc(t->bytes, cap);
-    if (!grown) _exit(125);
-    t->bytes = grown;
-    t->cap = cap;
-  }
-  memcpy(t->bytes + t->len, bytes, len);
-  t->len += len;
-}
-
-static void add_name(struct text *t, const char *name) {
-  uint32_t len = (uint32_t)strlen(name);
-  add(t, &len, sizeof len);
-  add(t, name, len);
-}
-
-static struct answer finish(struct text *t) { return (struct answer){.bytes = t->bytes, .len = t->len}; }
-
 /* ---- one file ---- */
 
 static struct answer read_file(int root, const char *path, uint64_t max, off_t from) {
@@ -84,10 +56,10 @@ static struct answer read_file(int root, const char *path, uint64_t max, off_t f
     size_t want = max - t.len < sizeof bytes ? (size_t)(max - t.len) : sizeof bytes;
     ssize_t got = pread(fd, bytes, want, from + (off_t)t.len);
     if (got <= 0) break;
-    add(&t, bytes, (size_t)got);
+    append(&t, bytes, (size_t)got);
   }
   close(fd);
-  return finish(&t);
+  return to_answer(&t);
 }
 
 /* Anew, or behind what is there. */
@@ -144,8 +116,6 @@ static struct answer make_directories(int root, const char *path) {
   return (struct answer){0};
 }
 
-static char kind_of(mode_t mode) { return S_ISREG(mode) ? 'f' : S_ISDIR(mode) ? 'd' : S_ISLNK(mode) ? 'l' : 'o'; }
-
 static struct answer stat_file(int root, const char *path) {
   int fd = open_below(root, path, O_PATH, 0);
   struct stat st;
@@ -156,9 +126,9 @@ static struct answer stat_file(int root, const char *path) {
   if (error) return fail(error);
   char kind = kind_of(st.st_mode);
   uint64_t size = (uint64_t)st.st_size;
-  add(&t, &kind, 1);
-  add(&t, &size, sizeof size);
-  return finish(&t);
+  append(&t, &kind, 1);
+  append(&t, &size, sizeof size);
+  return to_answer(&t);
 }
 
 static struct answer list_directory(int root, const char *path) {
@@ -170,11 +140,11 @@ static struct answer list_directory(int root, const char *path) {
     struct stat st;
     if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") || fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW)) continue;
     char kind = kind_of(st.st_mode);
-    add(&t, &kind, 1);
-    add_name(&t, entry->d_name);
+    append(&t, &kind, 1);
+    append_name(&t, entry->d_name);
   }
   closedir(dir);
-  return finish(&t);
+  return to_answer(&t);
 }
 
 /* Whatever rights are in the way: they are those of whoever owns the tree. */
@@ -235,10 +205,10 @@ struct walk {
 static void add_entry(struct walk *w, char kind, const struct stat *st, const char *digest) {
   uint64_t numbers[4] = {(uint64_t)st->st_size, (uint64_t)st->st_ino, (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec,
                          (uint64_t)st->st_ctim.tv_sec * 1000000000u + (uint64_t)st->st_ctim.tv_nsec};
-  add(&w->text, &kind, 1);
-  add(&w->text, numbers, sizeof numbers);
-  add_name(&w->text, digest);
-  add_name(&w->text, w->path);
+  append(&w->text, &kind, 1);
+  append(&w->text, numbers, sizeof numbers);
+  append_name(&w->text, digest);
+  append_name(&w->text, w->path);
 }
 
 /* For each: its kind, size, how to tell that it is another or has changed, its digest if asked for, its name. A directory
@@ -279,29 +249,9 @@ static struct answer list_tree(int root, bool with_digests) {
   w->with_digests = with_digests;
   int fd = open_below(root, "", O_RDONLY | O_DIRECTORY, 0);
   if (fd >= 0) walk_tree(w, fd, 0, 0);
-  struct answer answer = finish(&w->text);
+  struct answer answer = to_answer(&w->text);
   free(w);
   return answer;
-}
-
-/* How whole paths of the sandbox are, one after another: a letter, then device, inode, size and time of change. */
-static struct answer read_states(const char *names, size_t len) {
-  struct text t = {0};
-  for (const char *at = names, *end = names + len; at < end; at += strlen(at) + 1) {
-    struct stat st;
-    bool is_there = !fstatat(AT_FDCWD, at, &st, AT_SYMLINK_NOFOLLOW);
-    uint64_t numbers[4] = {0};
-    if (is_there) {
-      numbers[0] = st.st_dev;
-      numbers[1] = st.st_ino;
-      numbers[2] = (uint64_t)st.st_size;
-      numbers[3] = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
-    }
-    char kind = is_there ? kind_of(st.st_mode) : '-';
-    add(&t, &kind, 1);
-    add(&t, numbers, sizeof numbers);
-  }
-  return finish(&t);
 }
 
 static struct answer perform(int root, const struct request *r, const char *path, const char *rest, size_t rest_len) {
@@ -318,6 +268,7 @@ static struct answer perform(int root, const struct request *r, const char *path
     case FILE_LINK: return link_file(root, path, rest);
     case FILE_TREE: return list_tree(root, r->number != 0);
     case FILE_STATES: return read_states(rest, rest_len);
+    case FILE_BELOW: return list_whole(rest, rest_len);
     default: return fail(EINVAL);
   }
 }

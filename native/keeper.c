@@ -23,9 +23,12 @@
 #define MSG_PROBE_ 0x10
 #define LOOK_MS 100
 
+/* The message has the number of the descriptor, and the descriptor itself unless the kernel finds that the user has too
+   many on their way already: any program of his can see to that. Then the keeper takes it by its number, and until it has,
+   nothing is done here that would wait for an answer, or that closes it. */
 static void send_descriptor(int sock, int fd) {
-  char byte = 'L', control[CMSG_SPACE(sizeof(int))] = {0};
-  struct iovec io = {&byte, 1};
+  char control[CMSG_SPACE(sizeof(int))] = {0}, byte;
+  struct iovec io = {&fd, sizeof fd};
   struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   struct cmsghdr *header = CMSG_FIRSTHDR(&message);
   header->cmsg_level = SOL_SOCKET;
@@ -33,17 +36,30 @@ static void send_descriptor(int sock, int fd) {
   header->cmsg_len = CMSG_LEN(sizeof(int));
   memcpy(CMSG_DATA(header), &fd, sizeof fd);
   /* The filter hands over every sendmsg but one with MSG_PROBE, which datagrams are not sent by. Nobody answers yet. */
-  if (sendmsg(sock, &message, MSG_NOSIGNAL | MSG_PROBE_) != 1) die_errno("broker", "send listener");
+  if (sendmsg(sock, &message, MSG_NOSIGNAL | MSG_PROBE_) == sizeof fd) return;
+  if (write(sock, &fd, sizeof fd) != sizeof fd || read(sock, &byte, 1) != 1) pause(); /* without a keeper this process ends, too */
 }
 
-static int receive_descriptor(int sock) {
-  char byte, control[CMSG_SPACE(sizeof(int))];
-  struct iovec io = {&byte, 1};
+static int take_descriptor(int sock, pid_t program, int number) {
+  int process = (int)syscall(SYS_pidfd_open, program, 0);
+  int fd = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, number, 0);
+  if (fd < 0 && errno != ESRCH) die_errno("broker", "take listener");
+  if (process >= 0) close(process);
+  if (fd >= 0 && write(sock, "", 1) != 1) { /* the program was killed, which is seen by the wait */
+  }
+  return fd;
+}
+
+/* -1 when the program has ended before it had one. */
+static int receive_descriptor(int sock, pid_t program) {
+  char control[CMSG_SPACE(sizeof(int))];
+  int number, fd;
+  struct iovec io = {&number, sizeof number};
   struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-  if (recvmsg(sock, &message, MSG_CMSG_CLOEXEC) != 1) return -1;
+  if (recvmsg(sock, &message, MSG_CMSG_CLOEXEC) != sizeof number) return -1;
   struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  int fd = -1;
-  if (header && header->cmsg_type == SCM_RIGHTS) memcpy(&fd, CMSG_DATA(header), sizeof fd);
+  if (!header || header->cmsg_type != SCM_RIGHTS) return take_descriptor(sock, program, number);
+  memcpy(&fd, CMSG_DATA(header), sizeof fd);
   return fd;
 }
 
@@ -262,7 +278,7 @@ _Noreturn void run_keeper(struct plan *plan, struct owner owner, struct keeper_p
   close(pair[1]);
   if (plan->flags & PLAN_NOTIFY) {
     raise_open_files(); /* after the fork: the program keeps its own limit */
-    int listener = receive_descriptor(pair[0]);
+    int listener = receive_descriptor(pair[0], keeper.program);
     if (listener < 0) end_unstarted(&keeper);
     keeper.broker = broker_start(plan, listener, keeper.program);
   }

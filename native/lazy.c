@@ -88,15 +88,17 @@ static int listen_at(const struct place *place) {
   return -1;
 }
 
-/* Without a door the connection is refused, as by any address where nobody listens. */
-void make_lazy_door(const struct plan *plan, const struct sockaddr *address, socklen_t len) {
+/* False where a door belongs and there is none: a server of the program's own, on the same port of every address, would
+   take the connection, and the record would have it as one to that host. */
+bool make_lazy_door(const struct plan *plan, const struct sockaddr *address, socklen_t len) {
   struct place place;
-  if (!read_place(address, len, &place) || !is_wanted(plan, &place)) return;
+  if (!read_place(address, len, &place) || !is_wanted(plan, &place)) return true;
   pthread_mutex_lock(&lock);
-  bool is_known = false;
-  for (size_t i = 0; i < place_count && !is_known; i++) is_known = !memcmp(&places[i], &place, sizeof place);
-  int sock = is_known || place_count == MAX_LAZY ? -1 : listen_at(&place);
-  if (sock >= 0 && !hand_door("lazy", SOCK_STREAM, sock)) places[place_count++] = place;
+  bool is_there = false;
+  for (size_t i = 0; i < place_count && !is_there; i++) is_there = !memcmp(&places[i], &place, sizeof place);
+  int sock = is_there || place_count == MAX_LAZY ? -1 : listen_at(&place);
+  if (sock >= 0 && !hand_door("lazy", SOCK_STREAM, sock)) places[place_count++] = place, is_there = true;
   if (sock >= 0) close(sock);
   pthread_mutex_unlock(&lock);
+  return is_there;
 }

@@ -128,8 +128,20 @@ static bool is_code_there_now(const struct open_call *call, const struct target 
   return is_report_in_memory && may_block(call, t) && !strncmp(t->path, CODE_PLACE "/", sizeof CODE_PLACE) && !is_still_there(t);
 }
 
-/* Returns a descriptor, an error, or -EAGAIN when a link took the place of the file and all is to be done again. */
-static int open_checked(const struct request *r, const struct open_call *call, const struct target *t) {
+/* A directory above may have been moved since its path was judged: what was opened is judged by the path that it has now. */
+static int refuse_moved(const struct request *r, const struct target *t, uint32_t ops, int fd) {
+  struct target now = {.parent = -1, .object = fd, .own_fd = -1, .exists = true};
+  canonical_path(fd, now.path, sizeof now.path);
+  if (!strcmp(now.path, t->path) || now.path[0] != '/' || fstat(fd, &now.st)) return 0;
+  uint32_t rule = refusal_of(r->broker, &now, ops);
+  if (!rule) return 0;
+  close(fd);
+  return note_refusal(r, ops & OP_WRITE ? "write" : "read", now.path, rule, EACCES), -EACCES;
+}
+
+/* Returns a descriptor, an error, or -EAGAIN when a link took the place of the file and all is to be done again. While a
+   name is held, no directory is moved. */
+static int open_checked(const struct request *r, const struct open_call *call, const struct target *t, bool is_held) {
   struct broker *b = r->broker;
   uint32_t ops = open_ops(call, t->exists), rule = refusal_of(b, t, ops);
   const char *op = ops & OP_WRITE ? "write" : "read";
@@ -145,18 +157,14 @@ static int open_checked(const struct request *r, const struct open_call *call, c
   bool truncates = t->exists && (call->flags & O_TRUNC) && (call->flags & O_ACCMODE) != O_RDONLY && S_ISREG(t->st.st_mode);
   if (truncates) plain.flags &= ~O_TRUNC;
   if (is_new_name(call, t)) plain.flags |= O_EXCL; /* so that it is known who made it */
+  if ((creates || truncates) && !has_free_number(r)) return -EMFILE;
   int fd = open_target(r, &plain, t), error = fd < 0 ? -errno : 0;
   if (error == -EAGAIN) return LEASED;
   if (error == -ELOOP && !(call->flags & O_NOFOLLOW)) return -EAGAIN;
   if (error == -EEXIST && plain.flags != call->flags && !(call->flags & O_EXCL)) return -EAGAIN;
   if (error == -EACCES && t->own_fd >= 0) return duplicate_own(r, call, t);
   if (error) return note_kernel_refusal(r, op, t->path, ops, error), error;
-  struct target now = {.parent = -1, .object = fd, .own_fd = -1, .exists = true};
-  canonical_path(fd, now.path, sizeof now.path);
-  if (strcmp(now.path, t->path) && now.path[0] == '/' && !fstat(fd, &now.st) && (rule = refusal_of(b, &now, ops))) {
-    close(fd);
-    return note_refusal(r, op, now.path, rule, EACCES), -EACCES;
-  }
+  if (!is_held && (error = refuse_moved(r, t, ops, fd))) return error;
   if (truncates && ftruncate(fd, 0)) {
     error = -errno;
     close(fd);
@@ -181,7 +189,10 @@ static void note_open(const struct request *r, const struct open_call *call, con
   bool is_write = ops & OP_WRITE;
   struct fact fact = {.op = !is_write ? "read" : error || t->exists ? "write" : "create", .path = t->path, .error = error};
   if (t->exists && S_ISDIR(t->st.st_mode)) fact.flags = FACT_DIRECTORY;
-  if (is_write && !error && t->exists && S_ISREG(t->st.st_mode)) fact.before = &t->st;
+  if (is_write && !error && t->exists) {
+    if (S_ISREG(t->st.st_mode)) fact.before = &t->st;
+    else fact.flags |= FACT_STAYS;
+  }
   note_outcome(r, fact);
 }
 
@@ -194,26 +205,61 @@ static bool is_change(const struct open_call *call, const struct target *t) {
    record before anybody else gets at the name. */
 static int open_in_order(const struct request *r, const struct open_call *call, const struct target *t, uint32_t turn) {
   struct name_hold hold = {0};
-  if (!is_change(call, t)) return open_checked(r, call, t);
+  if (!is_change(call, t)) return open_checked(r, call, t, false);
   hold_names(r->broker, t->path, NULL, &hold);
-  bool is_other = turn != atomic_load(&r->broker->place_turn) ? has_moved(t) : !is_still_there(t);
-  int fd = is_other ? -EAGAIN : open_checked(r, call, t);
+  bool is_unsure = t->parent < 0 || turn != atomic_load(&r->broker->place_turn);
+  bool is_other = is_unsure ? has_moved(t) : !is_still_there(t);
+  int fd = is_other ? -EAGAIN : open_checked(r, call, t, t->parent >= 0);
   if (fd >= 0) note_open(r, call, t, 0); /* it is done, whether or not the caller will get its descriptor */
   let_names_go(&hold);
   return fd;
 }
 
+/* An ordinary file shows nothing of a copy of ours but to calls that wait until it is closed, see copies.c. A run without a
+   record does not hand all of those over; only receivers keep count of their copies; and what can be executed already is
+   executed without waiting. */
+static bool is_ordinary(const struct request *r, const struct open_call *call, const struct target *t) {
+  mode_t mode = t->exists ? t->st.st_mode : call->flags & O_CREAT ? S_IFREG | (call->mode & 07777) : 0;
+  bool is_on_proc = t->exists && t->st.st_dev == r->broker->proc_dev;
+  return S_ISREG(mode) && !(mode & 0111) && !is_on_proc && r->broker->plan->flags & PLAN_RECORD && !is_in_own_thread();
+}
+
+static bool is_executable(int fd) {
+  struct stat st;
+  return fstat(fd, &st) || st.st_mode & 0111;
+}
+
 /* Hands over what was opened and tells of it. Our own copy is closed before the caller goes on, which could notice it:
-   a FIFO would have one more end, a program would be busy. A file that is only read shows nothing of that kind, and is
-   handed over together with the answer, which saves the caller to be woken up twice. */
-static void hand_over(const struct request *r, const struct open_call *call, const struct target *t, int fd, bool is_plain) {
-  if (is_plain) atomic_fetch_add(&r->broker->unrecorded, 1), copy_is_out();
-  int number = is_plain ? give_answer(r, fd, call->flags & O_CLOEXEC) : give_descriptor(r, fd, call->flags & O_CLOEXEC);
+   a FIFO would have one more end. Where it shows nothing of that kind, the file is handed over together with the answer,
+   which saves the caller to be woken up twice. */
+static void hand_over(const struct request *r, const struct open_call *call, const struct target *t, int fd, bool is_at_once) {
+  bool is_writable = (call->flags & O_ACCMODE) != O_RDONLY;
+  if (is_at_once) copy_is_out(is_writable);
+  if (is_at_once && is_writable && is_executable(fd)) copy_is_closed(is_writable), is_at_once = false; /* made so since it was looked at */
+  if (is_at_once) atomic_fetch_add(&r->broker->unrecorded, 1);
+  int number = is_at_once ? give_answer(r, fd, call->flags & O_CLOEXEC) : give_descriptor(r, fd, call->flags & O_CLOEXEC);
   close(fd);
-  if (is_plain) copy_is_closed();
+  if (is_at_once) copy_is_closed(is_writable);
   if (!is_change(call, t) && number != -ENOENT) note_open(r, call, t, number < 0 ? -number : 0);
-  if (is_plain) atomic_fetch_sub(&r->broker->unrecorded, 1);
-  if (!is_plain || number < 0) answer(r, number, number);
+  if (is_at_once) atomic_fetch_sub(&r->broker->unrecorded, 1);
+  if (!is_at_once || number < 0) answer(r, number, number);
+}
+
+/* To write to a FIFO that somebody reads from, or waits to read from. -ENXIO: it has to be waited for. */
+static int open_without_waiting(const struct request *r, const struct open_call *call, const struct target *t) {
+  struct open_call hurried = *call;
+  if ((call->flags & O_ACCMODE) != O_WRONLY) return -ENXIO;
+  hurried.flags |= O_NONBLOCK;
+  int fd = open_checked(r, &hurried, t, false);
+  if (fd >= 0) fcntl(fd, F_SETFL, call->flags);
+  return fd;
+}
+
+/* No file is made of a name with a slash behind it, whatever has that name. */
+static int refuse_place(const struct request *r, const struct open_call *call, struct target *t) {
+  int error = resolve_fetched(r, call->dirfd, NAME_SEEN, false, t);
+  release(t);
+  return error == -EAGAIN || error >= 0 ? -EISDIR : error;
 }
 
 /* False while a lease is in the way. */
@@ -226,27 +272,29 @@ static bool open_and_answer(const struct request *r) {
   bool is_exclusive = (call.flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
   int len = fetch_path(r, call.path);
   if (len < 0) return answer(r, 0, len), true;
-  if ((call.flags & O_CREAT) && len > 0 && r->attempt->requested[len - 1] == '/') return answer(r, 0, -EISDIR), true;
+  bool is_place = (call.flags & O_CREAT) && len > 0 && r->attempt->requested[len - 1] == '/';
   clear_target(&t);
-  fd = open_plainly(r, call.dirfd, call.flags, &t);
+  fd = is_place ? refuse_place(r, &call, &t) : open_plainly(r, call.dirfd, call.flags, &t);
   bool is_plain = fd >= 0 && !is_own_thread; /* only receivers keep count of their copies */
   for (int attempt = 0; fd == -EAGAIN && attempt < 40; attempt++) {
     uint32_t turn = atomic_load(&r->broker->place_turn);
     fd = resolve_fetched(r, call.dirfd, !(call.flags & O_NOFOLLOW) && !is_exclusive, false, &t);
     if (fd < 0) break;
-    if (!is_own_thread && may_block(&call, &t)) {
+    bool is_blocked = !is_own_thread && may_block(&call, &t);
+    fd = is_blocked ? open_without_waiting(r, &call, &t) : open_in_order(r, &call, &t, turn);
+    if (is_blocked && fd == -ENXIO) {
       release(&t);
       if (!in_own_thread(r, perform_open)) answer(r, 0, -ENFILE);
       return true;
     }
-    fd = open_in_order(r, &call, &t, turn);
+    if (fd == -EINTR && is_disturbed_in_vain(r)) fd = -EAGAIN, attempt = 0;
     if (fd >= 0 && is_own_thread && is_code_there_now(&call, &t)) {
       close(fd);
       fd = -EAGAIN;
     }
     release(&t);
   }
-  if (fd >= 0) return hand_over(r, &call, &t, fd, is_plain), true;
+  if (fd >= 0) return hand_over(r, &call, &t, fd, is_plain || is_ordinary(r, &call, &t)), true;
   if (fd == LEASED && S_ISREG(t.st.st_mode) && !(call.flags & O_NONBLOCK)) return false;
   if (fd == -EAGAIN) fd = -ELOOP;
   if (fd == LEASED) fd = -EAGAIN;

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MAX_DIGESTED (1ll << 30) /* bytes; a larger program is not read, and has no digest */
 #define SETTLED_NS 100000000
 #define MAX_TASKS 1024
-#define MAX_DEPTH 64
 #define MAX_COMMANDS 16
 #define COMMAND_CAP 8192
 
@@ -25,75 +25,14 @@ struct task {
   int pidfd;
   uint32_t program;
   unsigned turn; /* of the slot when this was found out */
+  struct known_mask mask;
 };
 
 /* Each receiver has its own list, so that no other thread closes a descriptor that it uses. An exec, which makes what
    is known of a process stale, is told by a turn of its slot. */
 static __thread struct task *tasks;
 static atomic_uint turns[MAX_TASKS];
-
-/* ---- tables ---- */
-
-static struct layout *find_layout(struct layout *list, size_t cap, uint64_t hash) {
-  size_t at = hash & (cap - 1);
-  while (list[at].hash && list[at].hash != hash) at = (at + 1) & (cap - 1);
-  return &list[at];
-}
-
-static uint32_t program_of_layout(const struct program_table *table, uint64_t hash) {
-  return table->layout_cap ? find_layout(table->layouts, table->layout_cap, hash)->program : 0;
-}
-
-static void keep_layout(struct program_table *table, uint64_t hash, uint32_t program) {
-  if (table->layout_count * 4 >= table->layout_cap * 3) {
-    size_t cap = table->layout_cap ? table->layout_cap * 2 : 1024;
-    struct layout *grown = calloc(cap, sizeof *grown);
-    if (!grown) die("record", "out of memory");
-    for (size_t i = 0; i < table->layout_cap; i++)
-      if (table->layouts[i].hash) *find_layout(grown, cap, table->layouts[i].hash) = table->layouts[i];
-    free(table->layouts);
-    table->layouts = grown;
-    table->layout_cap = cap;
-  }
-  struct layout *slot = find_layout(table->layouts, table->layout_cap, hash);
-  if (!slot->hash) table->layout_count++;
-  *slot = (struct layout){hash, program};
-}
-
-static struct program *program_by_id(struct program_table *table, uint32_t id) { return id ? &table->list[id - 1] : NULL; }
-
-static struct program *find_program(struct program_table *table, const struct program *like) {
-  for (size_t i = table->count; i-- > 0;) {
-    struct program *p = &table->list[i];
-    if (p->parent == like->parent && !strcmp(p->image, like->image) && !strcmp(p->script, like->script) && !strcmp(p->digest, like->digest))
-      return p;
-  }
-  return NULL;
-}
-
-/* Programs that execute themselves over and over do not make an endless line. */
-uint32_t usual_parent(struct program_table *table, uint32_t parent) {
-  struct program *p = program_by_id(table, parent);
-  return p && p->depth >= MAX_DEPTH ? p->parent : parent;
-}
-
-static struct program *add_program(struct broker *b, const struct program *found) {
-  struct program_table *table = b->programs;
-  if (table->count == table->cap) {
-    table->cap = table->cap ? table->cap * 2 : 64;
-    table->list = realloc(table->list, table->cap * sizeof *table->list);
-    if (!table->list) die("record", "out of memory");
-  }
-  struct program *p = &table->list[table->count++], *parent = program_by_id(table, found->parent);
-  *p = *found;
-  p->id = (uint32_t)table->count;
-  p->depth = parent ? parent->depth + 1 : 1;
-  p->image = strdup(found->image);
-  p->script = strdup(found->script);
-  if (!p->image || !p->script) die("record", "out of memory");
-  record_program(b, p);
-  return p;
-}
+static size_t task_slots = MAX_TASKS; /* a power of two; each holds a descriptor */
 
 /* ---- what a process runs now ---- */
 
@@ -128,7 +67,7 @@ static uint64_t read_layout(const struct program_table *table, pid_t tid) {
 
 static void read_commands(struct broker *b, struct program *program, pid_t tid) {
   char path[64], bytes[COMMAND_CAP];
-  if (program->command_count >= MAX_COMMANDS) return;
+  if (program->command_count > MAX_COMMANDS) return;
   snprintf(path, sizeof path, "/proc/%d/cmdline", tid);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   ssize_t len = fd < 0 ? 0 : read(fd, bytes, sizeof bytes);
@@ -139,17 +78,17 @@ static void read_commands(struct broker *b, struct program *program, pid_t tid) 
   uint64_t hash = keyed_hash(b->programs->key, bytes, (size_t)len);
   for (unsigned i = 0; i < program->command_count; i++)
     if (program->commands[i] == hash) return;
-  program->commands[program->command_count++] = hash;
-  record_command(b, program->id, bytes, (size_t)len, is_cut);
+  bool is_over = program->command_count == MAX_COMMANDS; /* then it is only said that there are more */
+  if (!is_over) program->commands[program->command_count] = hash;
+  program->command_count++;
+  record_command(b, program->id, bytes, is_over ? 0 : (size_t)len, is_over || is_cut);
 }
 
-static int64_t nanoseconds(struct timespec t) { return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec; }
-
 /* The digest of the same file as it was read before. A change that comes so soon that it may bear the same time counts
-   as one: then the file is read again. */
+   as one, and where times do not tell anything may be one: then the file is read again. */
 static bool reuse_digest(const struct program_table *table, struct program *found) {
   const struct stat *now = &found->st;
-  for (size_t i = table->count; i-- > 0;) {
+  for (size_t i = is_timeless(now->st_dev) ? 0 : table->count; i-- > 0;) {
     const struct program *p = &table->list[i];
     bool is_same = p->digest[0] && p->st.st_dev == now->st_dev && p->st.st_ino == now->st_ino && p->st.st_size == now->st_size &&
                    nanoseconds(p->st.st_ctim) == nanoseconds(now->st_ctim) && nanoseconds(p->st.st_mtim) == nanoseconds(now->st_mtim);
@@ -186,21 +125,17 @@ static void read_image(struct broker *b, pid_t tid, const struct due_exec *due, 
   close(fd);
 }
 
-struct program *count_start(struct broker *b, const struct program *found) {
-  struct program *p = find_program(b->programs, found);
-  if (!p) p = add_program(b, found);
-  p->starts++;
-  return p;
-}
-
 static uint32_t start_program(const struct request *r, uint64_t layout, const struct due_exec *due) {
   struct broker *b = r->broker;
   char image[PATH_CAP];
-  struct program found = {.parent = usual_parent(b->programs, due ? due->program : 0), .script = ""};
+  struct program found = {.parent = due ? due->program : 0, .script = ""};
   read_image(b, r->tid, due, &found, image);
   found.image = image;
   if (due && strcmp(due->path, image) && is_script_of(r, due, &found.st)) found.script = due->path;
-  struct program *p = count_start(b, &found);
+  if (!is_still_waiting(r)) return 0; /* killed meanwhile, perhaps before all of this was read */
+  if (!due) settle_ended(b);
+  struct program *p = due ? NULL : find_predicted(b->programs, &found);
+  if (!p) p = count_start(b, &found);
   if (due) note_exec(b, due, found.script[0] ? found.script : image, 0, FACT_OBSERVED);
   read_commands(b, p, r->tid);
   if (layout) keep_layout(b->programs, layout, p->id);
@@ -210,9 +145,28 @@ static uint32_t start_program(const struct request *r, uint64_t layout, const st
 
 /* Numbers of processes, where they are not a range of their own. */
 static void note_pid(struct program_table *table, pid_t tid) {
+  if (tid > table->highest_pid) table->highest_pid = tid;
   for (size_t i = table->pid_count; i-- > 0 && table->pid_count - i < 8;)
     if (table->pids[i] == tid) return;
   if (table->pid_count < MAX_PIDS) table->pids[table->pid_count++] = tid;
+}
+
+/* The first call of a program may be made by a thread or a fork of what was started: the exec that has led to this layout;
+   or, where that process has no layout any more, to this image. */
+static struct due_exec *find_begun(struct program_table *table, pid_t tid, uint64_t layout) {
+  char path[64];
+  struct stat st;
+  struct due_exec *gone = NULL;
+  snprintf(path, sizeof path, "/proc/%d/exe", tid);
+  bool is_known = layout && !stat(path, &st);
+  for (size_t i = 0; is_known && i < table->due_count; i++) {
+    struct due_exec *due = table->due[i];
+    bool is_gone = has_ended(due->process);
+    uint64_t its = is_gone ? 0 : read_layout(table, due->group);
+    if (its == layout && !has_ended(due->process)) return due;
+    if ((is_gone || !its) && due->st.st_dev == st.st_dev && due->st.st_ino == st.st_ino) gone = due;
+  }
+  return gone;
 }
 
 /* A fork has the layout of its parent; a layout that was never seen is a program that has just been started. */
@@ -224,22 +178,27 @@ static uint32_t find_out(const struct request *r, bool is_new_image) {
   bool has_worked = due && due->group == r->tid && is_other_image(due, layout, is_new_image);
   uint32_t program = has_worked ? 0 : layout ? program_of_layout(table, layout) : table->unreadable;
   note_pid(table, r->tid);
-  if (has_worked || (!program && layout != table->own_layout)) program = start_program(r, layout, has_worked ? due : NULL);
-  if (has_worked) drop_due_of(table, r->tid, r->tid);
-  else if (due && due->tid == r->tid) {
-    note_exec(r->broker, due, due->path, -1, FACT_OBSERVED);
+  if (has_worked || (!program && layout != table->own_layout)) {
+    struct due_exec *begun = has_worked ? due : find_begun(table, r->tid, layout);
+    if (begun) begun = find_executed(r, begun);
+    program = start_program(r, layout, begun);
+    if (begun && program) drop_due_of(table, begun->tid, begun->group);
+  } else if (due && due->tid == r->tid) {
+    if (!due->is_refusal) note_exec(r->broker, due, due->path, -1, FACT_OBSERVED);
     drop_due_of(table, r->tid, 0);
   }
   return program;
 }
 
+static size_t slot_of(pid_t tid) { return (size_t)tid & (task_slots - 1); }
+
 static struct task *own_task(pid_t tid) {
   if (!tasks) {
-    tasks = malloc(MAX_TASKS * sizeof *tasks);
+    tasks = malloc(task_slots * sizeof *tasks);
     if (!tasks) die("record", "out of memory");
-    for (size_t i = 0; i < MAX_TASKS; i++) tasks[i] = (struct task){.pidfd = -1};
+    for (size_t i = 0; i < task_slots; i++) tasks[i] = (struct task){.pidfd = -1};
   }
-  return &tasks[tid & (MAX_TASKS - 1)];
+  return &tasks[slot_of(tid)];
 }
 
 /* Whether the number is another process's by now. Most opens name a directory by a descriptor, and a copy of that can only
@@ -255,20 +214,21 @@ static bool is_other(const struct request *r, const struct task *task) {
 void identify(const struct request *r, bool is_new_image) {
   struct program_table *table = r->broker->programs;
   struct task *task = own_task(r->tid);
-  unsigned turn = atomic_load(&turns[r->tid & (MAX_TASKS - 1)]);
+  unsigned turn = atomic_load(&turns[slot_of(r->tid)]);
   if (is_new_image || task->tid != r->tid || task->turn != turn || is_other(r, task)) {
     if (task->pidfd >= 0) close(task->pidfd);
     *task = (struct task){.tid = r->tid, .pidfd = (int)syscall(SYS_pidfd_open, r->tid, PIDFD_THREAD_), .turn = turn};
     pthread_mutex_lock(&table->lock);
     task->program = find_out(r, is_new_image);
-    if (find_due(table, r->tid)) task->tid = 0; /* not settled yet */
+    if (!task->program || find_due(table, r->tid)) task->tid = 0; /* not settled yet */
     pthread_mutex_unlock(&table->lock);
   }
   r->attempt->program = task->program;
   r->attempt->pidfd = task->pidfd;
+  r->attempt->mask = &task->mask;
 }
 
-static void turn_slot(pid_t tid) { atomic_fetch_add(&turns[tid & (MAX_TASKS - 1)], 1); }
+static void turn_slot(pid_t tid) { atomic_fetch_add(&turns[slot_of(tid)], 1); }
 
 /* A process ends by a call of its own: the last moment to see what it has become. */
 void settle_exec(const struct request *r) {
@@ -279,30 +239,55 @@ void settle_exec(const struct request *r) {
   if (is_due) identify(r, false);
 }
 
-/* The kernel goes on with an exec: whether it works shows in the next call of that process. */
-void expect_exec(const struct request *r, const char *path, const char *requested) {
+/* The kernel goes on with an exec: whether it works shows in the next call of that process. False where so many have begun
+   one, and made no call since, that there are no descriptors to follow another. One that is to be refused is followed as
+   well: the kernel may find another path in memory than we did. */
+bool expect_exec(const struct request *r, const struct target *t, bool is_refusal) {
   struct program_table *table = r->broker->programs;
   struct due_exec *due = calloc(1, sizeof *due);
+  const char *requested = r->attempt->requested;
   pid_t group = thread_group(r->tid);
   if (!due) die("record", "out of memory");
-  *due = (struct due_exec){.tid = r->tid, .group = group, .program = r->attempt->program, .old_layout = open_layout(r->tid)};
+  *due = (struct due_exec){.tid = r->tid, .group = group, .program = r->attempt->program, .old_layout = open_layout(r->tid), .is_refusal = is_refusal};
   due->process = (int)syscall(SYS_pidfd_open, group, 0);
-  due->is_by_descriptor = r->nr == SYS_execveat && (int)r->args[0] != AT_FDCWD && requested[0] != '/';
-  snprintf(due->path, sizeof due->path, "%s", path);
+  due->dirfd = r->nr == SYS_execveat && requested[0] != '/' ? (int)r->args[0] : AT_FDCWD;
+  snprintf(due->path, sizeof due->path, "%s", t->path);
   snprintf(due->requested, sizeof due->requested, "%s", requested);
+  foresee_image(r, t, due);
   pthread_mutex_lock(&table->lock);
   due->layout = hash_layout(table, r->tid, due->old_layout);
   drop_due_of(table, r->tid, 0);
-  if (table->due_count == table->due_cap) settle_ended(r->broker);
+  if (table->due_count == table->due_cap || table->due_count >= table->max_due) settle_ended(r->broker);
   keep_due(table, due);
+  /* The exec of another thread has ended this one before its own began, or else is not seen before we let go of the lock. */
+  bool is_gone = !is_still_waiting(r), is_followed = table->due_count <= table->max_due;
+  if (is_gone || !is_followed) drop_due_of(table, r->tid, 0);
   turn_slot(r->tid);
-  if (group != r->tid) turn_slot(group);
+  if (group != r->tid) turn_slot(group), doubt_mask_of(group);
   pthread_mutex_unlock(&table->lock);
+  return is_followed;
+}
+
+/* It was killed while it waited. */
+void forget_exec(const struct request *r) {
+  struct program_table *table = r->broker->programs;
+  pthread_mutex_lock(&table->lock);
+  drop_due_of(table, r->tid, 0);
+  pthread_mutex_unlock(&table->lock);
+}
+
+/* Most descriptors are for what is done for the programs. There are two lists of tasks, and two descriptors an exec. */
+static void share_descriptors(struct program_table *table) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit)) limit.rlim_cur = 1024;
+  while (task_slots > 16 && task_slots * 8 > limit.rlim_cur) task_slots /= 2;
+  table->max_due = limit.rlim_cur / 4;
 }
 
 void programs_start(struct broker *b, pid_t program) {
   struct program_table *table = calloc(1, sizeof *table);
   if (!table || getrandom(table->key, sizeof table->key, 0) != sizeof table->key) die_errno("record", "start");
+  share_descriptors(table);
   table->own_layout = read_layout(table, program); /* until its first exec it runs what we do */
   pthread_mutex_init(&table->lock, NULL);
   b->programs = table;
@@ -326,7 +311,8 @@ void programs_finish(struct broker *b) {
   for (size_t i = 0; i < table->count; i++)
     if (table->list[i].starts > 1) record_pair(b, &starts, i + 1, table->list[i].starts);
   record_pairs_end(b, &starts);
-  unsigned long long last = b->plan->namespaces & NS_PID ? last_pid() : 0;
+  unsigned long long last = b->plan->namespaces & NS_PID ? last_pid() : 0, highest = (unsigned)table->highest_pid;
+  if (last && highest > last) last = highest; /* the numbers have begun anew */
   if (last >= b->plan->first_pid && last) record_pair(b, &pids, b->plan->first_pid, last);
   else
     for (size_t i = 0; i < table->pid_count; i++) record_pair(b, &pids, (unsigned)table->pids[i], (unsigned)table->pids[i]);

@@ -121,11 +121,19 @@ static void put_string(struct line *line, const char *text) {
 static uint64_t now_ms(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+  return (uint64_t)nanoseconds(t) / 1000000;
 }
 
-/* 32 bits are 49 days. */
-uint32_t record_age(const struct broker *b) { return (uint32_t)(now_ms() - b->record->started_ms); }
+uint32_t record_age(const struct broker *b) { return (uint32_t)(now_ms() - b->record->started_ms); } /* 32 bits are 49 days */
+
+/* The time of the last change of any kind, which nobody can set, is left out where it does not tell. */
+static void put_state(struct line *line, const struct stat *st, const char *start) {
+  char text[128] = "";
+  if (st) snprintf(text, sizeof text, "%s%llu:%llu:%lld:%lld:", start, (unsigned long long)st->st_dev, (unsigned long long)st->st_ino,
+           (long long)st->st_size, (long long)nanoseconds(st->st_mtim));
+  put(line, text);
+  if (st && !is_timeless(st->st_dev)) put_number(line, nanoseconds(st->st_ctim));
+}
 
 /* When it was first seen. */
 static void put_age(struct broker *b, struct line *line) {
@@ -184,9 +192,8 @@ static uint32_t first_sighting(struct record *record, uint64_t hash) {
 
 static bool is_first(struct broker *b, uint64_t hash, size_t len, uint32_t *id) {
   struct record *record = b->record;
-  bool is_recorded = b->plan->flags & PLAN_RECORD;
   pthread_mutex_lock(&record->lock);
-  bool fits = is_recorded || (record->used < MAX_QUIET_REFUSALS && record->quiet_bytes + len < REPORT_CAP);
+  bool fits = b->plan->flags & PLAN_RECORD || (record->used < MAX_QUIET_REFUSALS && record->quiet_bytes + len < REPORT_CAP);
   *id = fits ? first_sighting(record, hash) : 0;
   if (*id) record->quiet_bytes += len;
   pthread_mutex_unlock(&record->lock);
@@ -195,13 +202,18 @@ static bool is_first(struct broker *b, uint64_t hash, size_t len, uint32_t *id) 
 
 /* ---- the lines ---- */
 
-static uint64_t hash_fact(const struct request *r, const struct fact *fact) {
+/* What is changed after a directory was moved may be another thing than what was changed by the same name before. */
+static uint32_t turn_of(const struct broker *b, const struct fact *fact) {
+  bool is_change = !fact->error && !fact->rule && fact->path[0] == '/' && strcmp(fact->op, "read") && strcmp(fact->op, "exec");
+  return is_change ? atomic_load(&b->move_turn) : 0;
+}
+
+static uint64_t hash_fact(const struct request *r, const struct fact *fact, uint32_t turn) {
   char bytes[PATH_CAP * 2 + 64];
-  uint32_t numbers[4] = {r->attempt->program, (uint32_t)fact->error, fact->rule, fact->flags};
-  size_t len = 0;
+  uint32_t numbers[5] = {r->attempt->program, (uint32_t)fact->error, fact->rule, fact->flags, turn};
+  size_t len = sizeof numbers;
   const char *parts[] = {fact->op, fact->path, fact->target};
   memcpy(bytes, numbers, sizeof numbers);
-  len = sizeof numbers;
   for (size_t i = 0; i < 3; i++) {
     size_t part = strnlen(parts[i], PATH_CAP - 32) + 1; /* with its end, which keeps the parts apart */
     memcpy(bytes + len, parts[i], part);
@@ -210,7 +222,7 @@ static uint64_t hash_fact(const struct request *r, const struct fact *fact) {
   return keyed_hash(r->broker->record->key, bytes, len);
 }
 
-static long long rule_number(uint32_t rule) { return rule == NO_RULE ? -2 : rule == GUARD_RULE ? -1 : (long long)rule; }
+static long long rule_number(uint32_t rule) { return rule == FOREIGN_RULE ? -3 : rule == NO_RULE ? -2 : rule == GUARD_RULE ? -1 : (long long)rule; }
 
 void record_fact(const struct request *r, struct fact fact) {
   struct broker *b = r->broker;
@@ -220,7 +232,9 @@ void record_fact(const struct request *r, struct fact fact) {
     if (fact.basis != FACT_PREDICTED) r->attempt->is_refused = true;
     atomic_fetch_add(&b->refusals, 1);
   } else if (!(b->plan->flags & PLAN_RECORD) || r->attempt->is_refused) return;
-  if (!is_first(b, fact.flags & FACT_EACH ? 0 : hash_fact(r, &fact), strlen(fact.path) + strlen(fact.target) + 128, &id)) return;
+  uint32_t turn = turn_of(b, &fact);
+  if (!is_first(b, fact.flags & FACT_EACH ? 0 : hash_fact(r, &fact, turn), strlen(fact.path) + strlen(fact.target) + 128, &id)) return;
+  if (turn) fact.flags |= FACT_EACH; /* as if it were new */
   const char *requested = r->attempt->requested;
   struct line line = new_line(b, "{\"e\":[");
   put_number(&line, id);
@@ -240,12 +254,9 @@ void record_fact(const struct request *r, struct fact fact) {
   put_string(&line, fact.target);
   put(&line, ",");
   put_number(&line, fact.flags);
-  char state[128] = "";
-  if (fact.before)
-    snprintf(state, sizeof state, "%llu:%llu:%lld:%lld", (unsigned long long)fact.before->st_dev, (unsigned long long)fact.before->st_ino,
-             (long long)fact.before->st_size, (long long)fact.before->st_mtim.tv_sec * 1000000000 + fact.before->st_mtim.tv_nsec);
   put(&line, ",\"");
-  put(&line, state);
+  put_state(&line, fact.before, "");
+  put_state(&line, fact.replaced, ",");
   put_age(b, &line);
   end_line(b, &line, "]}");
 }
@@ -261,6 +272,13 @@ void note_hidden(struct broker *b, const char *path) {
   end_line(b, &line, "}");
 }
 
+static void flush_now(struct broker *b) {
+  pthread_mutex_lock(&b->record->lock);
+  stream_flush();
+  pthread_mutex_unlock(&b->record->lock);
+}
+
+/* The first is written down at once: whatever happens to us, it is known that something ran. */
 void record_program(struct broker *b, const struct program *program) {
   const struct stat *st = &program->st;
   char numbers[160];
@@ -273,12 +291,13 @@ void record_program(struct broker *b, const struct program *program) {
   put(&line, ",");
   put_string(&line, program->script);
   snprintf(numbers, sizeof numbers, ",\"%llu\",\"%llu\",\"%lld\",\"%lld\",\"%lld\",\"", (unsigned long long)st->st_dev,
-           (unsigned long long)st->st_ino, (long long)st->st_size, (long long)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
-           (long long)st->st_ctim.tv_sec * 1000000000 + st->st_ctim.tv_nsec);
+           (unsigned long long)st->st_ino, (long long)st->st_size, (long long)nanoseconds(st->st_mtim),
+           (long long)nanoseconds(st->st_ctim));
   put(&line, numbers);
   put(&line, program->digest);
   put_age(b, &line);
-  end_line(b, &line, "]}");
+  end_line(b, &line, program->is_predicted ? ",true]}" : ",false]}");
+  if (program->id == 1) flush_now(b);
 }
 
 /* `bytes` holds the arguments one after another, each with its end. */
@@ -294,12 +313,9 @@ void record_command(struct broker *b, uint32_t program, const char *bytes, size_
 }
 
 static void *flush_often(void *argument) {
-  struct broker *b = argument;
   for (;;) {
     nanosleep(&(struct timespec){0, FLUSH_MS * 1000000L}, NULL);
-    pthread_mutex_lock(&b->record->lock);
-    stream_flush();
-    pthread_mutex_unlock(&b->record->lock);
+    flush_now(argument);
   }
   return NULL;
 }

@@ -9,61 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/uio.h>
 #include <unistd.h>
-
-int fetch_bytes(const struct request *r, uint64_t address, void *out, size_t len) {
-  struct iovec local = {out, len}, remote = {(void *)(uintptr_t)address, len};
-  ssize_t got = process_vm_readv(r->tid, &local, 1, &remote, 1, 0);
-  if (got == (ssize_t)len) return 0;
-  return got < 0 && errno == EPERM ? -EPERM : -EFAULT;
-}
-
-/* Reads up to the terminator, a page at a time: the string may end just before memory that is not mapped. */
-int fetch_string(const struct request *r, uint64_t address, char *out, size_t cap) {
-  for (size_t got = 0; got < cap;) {
-    size_t chunk = 4096 - ((address + got) & 4095);
-    if (got == 0 && chunk > 256) chunk = 256;
-    if (chunk > cap - got) chunk = cap - got;
-    int error = fetch_bytes(r, address + got, out + got, chunk);
-    if (error) return error;
-    char *nul = memchr(out + got, 0, chunk);
-    if (nul) return (int)(nul - out);
-    got += chunk;
-  }
-  return -ENAMETOOLONG;
-}
-
-bool is_still_waiting(const struct request *r) {
-  uint64_t id = r->id;
-  return ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
-}
-
-pid_t thread_group(pid_t tid) {
-  char path[64], text[256];
-  int leader = (int)syscall(SYS_pidfd_open, tid, 0); /* of the first thread only, and quicker to ask for */
-  if (leader >= 0) return close(leader), tid;
-  snprintf(path, sizeof path, "/proc/%d/status", tid);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return tid;
-  ssize_t len = read(fd, text, sizeof text - 1);
-  close(fd);
-  text[len > 0 ? len : 0] = 0;
-  char *line = strstr(text, "\nTgid:");
-  return line ? atoi(line + 6) : tid;
-}
-
-/* A copy of the caller's own descriptor: the same open file, so that nothing can be swapped under us. */
-int fetch_descriptor(const struct request *r, int fd) {
-  int pidfd = (int)syscall(SYS_pidfd_open, r->tid, PIDFD_THREAD_);
-  if (pidfd < 0) pidfd = (int)syscall(SYS_pidfd_open, thread_group(r->tid), 0);
-  if (pidfd < 0) return -errno;
-  int copy = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
-  int error = errno;
-  close(pidfd);
-  return copy < 0 ? -error : copy;
-}
 
 /* A file that was opened without a name is called by its number. */
 static bool is_nameless(const char *path, const struct stat *held) {
@@ -111,8 +57,8 @@ void close_base(const struct request *r, int base) {
   if (base != r->broker->root_fd) close(base);
 }
 
-static int open_plain(int at, const char *path, int flags) {
-  struct open_how_abi how = {.flags = (uint64_t)(flags | O_PATH | O_CLOEXEC), .resolve = RESOLVE_NO_MAGICLINKS_};
+static int open_plain(int at, const char *path, int flags, uint64_t resolve) {
+  struct open_how_abi how = {.flags = (uint64_t)(flags | O_PATH | O_CLOEXEC), .resolve = RESOLVE_NO_MAGICLINKS_ | resolve};
   int fd = (int)syscall(SYS_openat2, at, path, &how, sizeof how);
   return fd < 0 ? -errno : fd;
 }
@@ -158,6 +104,19 @@ static int read_link(int fd, char *out, size_t cap) {
   return 0;
 }
 
+/* The text of a link that was found as `name` in `at`: 1. Links among what belongs to a process have none, the kernel jumps to
+   what it holds: 0. */
+static int read_text(const struct request *r, int at, const char *name, int found, char *out, size_t cap) {
+  char dir[PATH_CAP];
+  if (is_on_proc(r, at)) {
+    if (proc_self_text(r, name, out, cap)) return 1;
+    canonical_path(at, dir, sizeof dir);
+    if (!strncmp(dir, "/proc/", 6) && dir[6] >= '0' && dir[6] <= '9') return 0;
+  }
+  int error = read_link(found, out, cap);
+  return error ? error : 1;
+}
+
 /* Walks one directory path by hand. Takes over `at`, returns a descriptor or an error. */
 static int walk_slowly(const struct request *r, int at, const char *path) {
   char rest[PATH_CAP], name[256], link[PATH_CAP];
@@ -191,9 +150,8 @@ static int walk_slowly(const struct request *r, int at, const char *path) {
       continue;
     }
     if (++links > 40) return close(next), close(at), -ELOOP;
-    bool on_proc = is_on_proc(r, at), is_text = !on_proc || proc_self_text(r, name, link, sizeof link);
-    int error = 0;
-    if (!is_text) { /* a descriptor link: the kernel jumps */
+    int is_text = read_text(r, at, name, next, link, sizeof link), error = is_text < 0 ? is_text : 0;
+    if (!is_text) {
       close(next);
       next = openat(at, name, O_PATH | O_CLOEXEC);
       error = next < 0 ? -errno : 0;
@@ -205,7 +163,6 @@ static int walk_slowly(const struct request *r, int at, const char *path) {
       if (*p == '/') memmove(rest, rest + 1, strlen(rest));
       continue;
     }
-    if (!on_proc) error = read_link(next, link, sizeof link);
     close(next);
     char tail[PATH_CAP];
     strcpy(tail, p);
@@ -215,11 +172,18 @@ static int walk_slowly(const struct request *r, int at, const char *path) {
   }
 }
 
-/* Opens the directory part of a path; the quick way unless it leads into or through /proc. */
+static bool fails_without_links(int at, const char *path, int error) {
+  int fd = open_plain(at, path, O_DIRECTORY, RESOLVE_NO_SYMLINKS_);
+  if (fd >= 0) close(fd);
+  return fd == error;
+}
+
+/* Opens the directory part of a path; the quick way unless it leads into or through /proc, where links mean to us what they
+   do not to the caller. What is not there without passing one is not there. */
 static int enter_directory(const struct request *r, int at, const char *path, bool *is_off_proc) {
-  int fd = open_plain(at, path, O_DIRECTORY);
+  int fd = open_plain(at, path, O_DIRECTORY, 0);
   *is_off_proc = fd >= 0 && !is_on_proc(r, fd);
-  if (*is_off_proc || (fd < 0 && fd != -ELOOP)) return fd;
+  if (*is_off_proc || (fd < 0 && fd != -ELOOP && fails_without_links(at, path, fd))) return fd;
   if (fd >= 0) close(fd);
   fd = walk_slowly(r, fcntl(at, F_DUPFD_CLOEXEC, 0), path);
   struct stat st;
@@ -247,8 +211,8 @@ static int look_up(const struct request *r, struct target *t, int follow, bool i
   t->exists = true;
   if (!S_ISLNK(t->st.st_mode) || follow == NAME_ONLY || !(follow || t->must_be_dir)) return 0;
   if (++*links > 40) return -ELOOP;
-  bool on_proc = !is_off_proc && is_on_proc(r, t->parent);
-  if (on_proc && !proc_self_text(r, t->name, link, sizeof link)) {
+  int error = is_off_proc ? read_link(t->object, link, sizeof link) : read_text(r, t->parent, t->name, t->object, link, sizeof link);
+  if (!error && !is_off_proc) {
     char dir[PATH_CAP];
     canonical_path(t->parent, dir, sizeof dir);
     t->own_fd = own_descriptor_number(r, dir, t->name);
@@ -260,11 +224,10 @@ static int look_up(const struct request *r, struct target *t, int follow, bool i
     t->name[0] = 0;
     return 0;
   }
-  int error = on_proc ? 0 : read_link(t->object, link, sizeof link);
   close(t->object);
   t->object = -1;
   t->exists = false;
-  if (error) return error;
+  if (error < 0) return error;
   return put_in_front(rest, link, t->must_be_dir ? "." : "") < 0 ? -ENAMETOOLONG : 1;
 }
 

@@ -138,3 +138,13 @@ uint32_t find_rename_refusal(const struct broker *b, const char *from, const cha
   }
   return 0;
 }
+
+/* A file that is protected before it is there, such as one of the record, needs the directory that it is to be in. */
+uint32_t find_rmdir_refusal(const struct broker *b, const char *dir) {
+  for (size_t i = 0; i < b->plan->rule_count; i++) {
+    const struct broker_rule *rule = &b->plan->rules[i];
+    bool is_protection = rule->effect == RULE_DENY && rule->ops == OP_WRITE && rule->is_literal;
+    if (is_protection && path_is_under(rule->pattern, dir, strlen(dir))) return rule->id;
+  }
+  return 0;
+}

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #define MAX_MESSAGES 1024 /* of one call; the kernel takes no more */
-#define AT_ONCE 64
 
 static bool is_internet(const union address *address) { return address->any.sa_family == AF_INET || address->any.sa_family == AF_INET6; }
 
@@ -44,33 +43,34 @@ static void note_send(const struct request *r, int sock, const union address *to
                                .flags = error == ENETUNREACH && is_ours ? FACT_KERNEL : 0});
 }
 
-static void look_at(const struct request *r, int *sock, uint64_t address, uint64_t len) {
+static void look_at(const struct request *r, int *sock, uint64_t address, int len) {
   union address to = {0};
-  if (!address || len < sizeof to.any.sa_family || len > sizeof to.bytes) return;
-  if (fetch_bytes(r, address, &to, len) || !is_internet(&to)) return;
-  if (len < (to.any.sa_family == AF_INET ? sizeof to.in : sizeof to.in6)) return;
+  if (!address || len < (int)sizeof to.in || len > (int)sizeof to.bytes || fetch_bytes(r, address, &to, (size_t)len)) return;
+  if (!is_internet(&to) && to.any.sa_family != AF_UNSPEC) return;
   if (*sock < 0) *sock = fetch_descriptor(r, (int)r->args[0]);
-  if (*sock >= 0 && is_still_waiting(r) && option_of(*sock, SO_TYPE) != SOCK_STREAM) note_send(r, *sock, &to, (socklen_t)len);
+  if (*sock < 0 || !is_still_waiting(r) || option_of(*sock, SO_TYPE) == SOCK_STREAM) return;
+  settle_family(*sock, &to);
+  if (is_internet(&to) && (to.any.sa_family == AF_INET || len >= (int)sizeof to.in6)) note_send(r, *sock, &to, (socklen_t)len);
 }
 
-/* `count` of sendmmsg, or with 0 the one of sendmsg. */
-static void look_at_messages(const struct request *r, int *sock, uint64_t address, size_t count) {
-  struct mmsghdr messages[AT_ONCE];
-  size_t len = count ? count * sizeof *messages : sizeof messages->msg_hdr;
-  if (fetch_bytes(r, address, messages, len)) return;
-  for (size_t i = 0; i < (count ? count : 1); i++)
-    look_at(r, sock, (uint64_t)(uintptr_t)messages[i].msg_hdr.msg_name, messages[i].msg_hdr.msg_namelen);
+/* False where there is none: the kernel sends those before it all the same. Of a name that is too long it takes what fits. */
+static bool look_at_message(const struct request *r, int *sock, uint64_t address) {
+  struct msghdr message;
+  if (fetch_bytes(r, address, &message, sizeof message)) return false;
+  int len = (int)message.msg_namelen, most = sizeof(union address);
+  look_at(r, sock, (uint64_t)(uintptr_t)message.msg_name, len > most ? most : len);
+  return true;
 }
 
 /* Only looked at, and then left to the kernel: whatever is written over the address meanwhile, no datagram gets out. */
 void watch_send(const struct request *r) {
   int sock = -1;
-  if (r->nr == SYS_sendto) look_at(r, &sock, r->args[4], r->args[5]);
-  else if (r->nr == SYS_sendmsg) look_at_messages(r, &sock, r->args[1], 0);
+  if (r->nr == SYS_sendto) look_at(r, &sock, r->args[4], (int)r->args[5]);
+  else if (r->nr == SYS_sendmsg) look_at_message(r, &sock, r->args[1]);
   else {
-    size_t count = r->args[2] < MAX_MESSAGES ? (size_t)r->args[2] : MAX_MESSAGES;
-    for (size_t at = 0; at < count; at += AT_ONCE)
-      look_at_messages(r, &sock, r->args[1] + at * sizeof(struct mmsghdr), count - at < AT_ONCE ? count - at : AT_ONCE);
+    uint32_t count = (uint32_t)r->args[2] < MAX_MESSAGES ? (uint32_t)r->args[2] : MAX_MESSAGES;
+    for (uint32_t i = 0; i < count && look_at_message(r, &sock, r->args[1] + i * sizeof(struct mmsghdr)); i++) {
+    }
   }
   if (sock >= 0) close(sock);
   answer_continue(r);
@@ -105,7 +105,8 @@ void refuse_socket(const struct request *r) {
   bool is_ping = type == SOCK_DGRAM && (protocol == IPPROTO_ICMP || protocol == IPPROTO_ICMPV6);
   if (is_ping && !(r->broker->plan->namespaces & NS_NET) && !(r->broker->plan->flags & (PLAN_BROKERED | PLAN_OFF_NETWORK))) {
     record_fact(r, (struct fact){.op = "connect", .path = "icmp:*", .error = -1, .basis = FACT_OBSERVED});
-    return answer_continue(r);
+    answer_continue(r);
+    return;
   }
   int error = refusal_of_kind(r, family, type, protocol);
   record_fact(r, (struct fact){.op = "connect", .path = name_kind(family, type, protocol, other), .error = error, .rule = NO_RULE});

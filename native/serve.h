@@ -21,16 +21,16 @@ enum from_holder {
 
 enum workspace_kind { WORKSPACE_OWN = 0, WORKSPACE_READ_ONLY, WORKSPACE_WRITABLE };
 
+/* Then comes a directory of the host, as it is seen where the opener is. */
 struct setup {
   uint64_t work_bytes, work_inodes, tmp_bytes, tmp_inodes;
   uint32_t workspace, has_terminals;
-  char host[]; /* a directory of the host, as it is seen where the opener is */
 };
 
 /* mounts.c */
 #define WORKSPACE "/workspace"
 #define TEMPORARY "/tmp"
-void mount_files(int opener, const struct setup *setup);
+void mount_files(int opener, const struct setup *setup, const char *host);
 
 /* root.c */
 struct script {
@@ -79,6 +79,18 @@ struct answer {
   size_t len;
 };
 struct answer perform_file(const char *request, size_t len);
+
+/* aftermath.c */
+struct text {
+  char *bytes;
+  size_t len, cap;
+};
+void append(struct text *t, const void *bytes, size_t len);
+void append_name(struct text *t, const char *name);
+struct answer to_answer(struct text *t);
+char kind_of(mode_t mode);
+struct answer read_states(const char *names, size_t len);
+struct answer list_whole(const char *names, size_t len);
 
 /* code.c */
 void make_code_place(void);

@@ -5,10 +5,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define SO_NETNS_COOKIE_ 71
 
 static int fetch_address(const struct request *r, union address *address, socklen_t *len) {
   memset(address, 0, sizeof *address);
@@ -39,9 +42,21 @@ int option_of(int sock, int option) {
   return getsockopt(sock, SOL_SOCKET, option, &value, &size) ? 0 : value;
 }
 
+/* Where one binds to or sends to, sockets of IPv4 take an address that names no family for one of theirs. */
+void settle_family(int sock, union address *address) {
+  if (address->any.sa_family == AF_UNSPEC && domain_of(sock) == AF_INET) address->any.sa_family = AF_INET;
+}
+
+/* The name of an abstract socket may hold zeros, and is shown as the kernel shows it. */
+static void copy_abstract(const char *name, size_t len, char out[128]) {
+  for (size_t i = 0; i < len; i++) out[i] = name[i] ? name[i] : '@';
+  out[len] = 0;
+}
+
 /* `tcp:127.0.0.1:80`, `udp:[::1]:53`, `unix:/path`, `unix:@name`, or the number of another family. */
 void describe_address(int sock, const union address *address, socklen_t len, char out[ADDRESS_CAP]) {
-  char host[INET6_ADDRSTRLEN];
+  char host[INET6_ADDRSTRLEN], name[128];
+  const size_t before = offsetof(struct sockaddr_un, sun_path) + 1;
   int type = option_of(sock, SO_TYPE);
   const char *kind = type == SOCK_STREAM ? "tcp" : type == SOCK_DGRAM ? "udp" : "raw";
   int family = address->any.sa_family;
@@ -49,9 +64,10 @@ void describe_address(int sock, const union address *address, socklen_t len, cha
     snprintf(out, ADDRESS_CAP, "%s:%s:%u", kind, host, ntohs(address->in.sin_port));
   else if (family == AF_INET6 && inet_ntop(AF_INET6, &address->in6.sin6_addr, host, sizeof host))
     snprintf(out, ADDRESS_CAP, "%s:[%s]:%u", kind, host, ntohs(address->in6.sin6_port));
-  else if (family == AF_UNIX && len > offsetof(struct sockaddr_un, sun_path) + 1 && !address->un.sun_path[0])
-    snprintf(out, ADDRESS_CAP, "unix:@%.*s", (int)(len - offsetof(struct sockaddr_un, sun_path) - 1), address->un.sun_path + 1);
-  else snprintf(out, ADDRESS_CAP, "af%d:", family);
+  else if (family == AF_UNIX && len > before && !address->un.sun_path[0]) {
+    copy_abstract(address->un.sun_path + 1, len - before, name);
+    snprintf(out, ADDRESS_CAP, "unix:@%s", name);
+  } else snprintf(out, ADDRESS_CAP, "af%d:", family);
 }
 
 static void describe_path(const char *path, char out[ADDRESS_CAP]) { snprintf(out, ADDRESS_CAP, "unix:%s", path); }
@@ -93,6 +109,27 @@ static int connect_pathname(const struct request *r, int sock, const char *path,
 
 static bool is_internet(const union address *address) { return address->any.sa_family == AF_INET || address->any.sa_family == AF_INET6; }
 
+/* Of the network that a socket was made in; 0 where the kernel does not say (before Linux 5.14). */
+static uint64_t network_of(int sock) {
+  uint64_t cookie = 0;
+  socklen_t len = sizeof cookie;
+  return getsockopt(sock, SOL_SOCKET, SO_NETNS_COOKIE_, &cookie, &len) ? 0 : cookie;
+}
+
+/* A socket stays in the network where it was made. One of the host's, which somebody outside has handed over, would lead
+   past every door, and what it is connected to would stand in the record as if it were of the run's own network. */
+static bool is_foreign(const struct broker *b, int sock, int domain) {
+  static atomic_ullong own;
+  if (!(b->plan->namespaces & NS_NET) || (domain != AF_INET && domain != AF_INET6)) return false;
+  if (!atomic_load(&own)) {
+    int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (one < 0) return true; /* nobody knows */
+    atomic_store(&own, network_of(one));
+    close(one);
+  }
+  return network_of(sock) != atomic_load(&own);
+}
+
 /* Where there are doors, assay has the other end. */
 static void note_local_port(const struct request *r, int sock, const union address *asked, const char *described) {
   union address own = {0};
@@ -114,6 +151,10 @@ void perform_connect(const struct request *r) {
   if (error >= 0) error = is_still_waiting(r) ? domain_of(sock) : -ESRCH;
   if (error >= 0 && is_judged(r->broker, error)) {
     error = connect_judged(r, sock, error, &address, len, described);
+  } else if (error >= 0 && is_foreign(r->broker, sock, error)) {
+    describe_address(sock, &address, len, described);
+    refuse_address(r, "connect", described, FOREIGN_RULE);
+    error = -EACCES;
   } else if (error >= 0 && may_wait(sock)) {
     error = ELSEWHERE;
   } else if (error == AF_UNIX && is_pathname(&address, len)) {
@@ -121,9 +162,9 @@ void perform_connect(const struct request *r) {
     error = connect_pathname(r, sock, path, described);
   } else if (error >= 0) {
     describe_address(sock, &address, len, described);
-    if (r->broker->plan->flags & PLAN_LAZY_DOORS && option_of(sock, SO_TYPE) == SOCK_STREAM)
-      make_lazy_door(r->broker->plan, &address.any, len);
-    error = connect(sock, &address.any, len) ? -errno : 0;
+    bool is_lazy = r->broker->plan->flags & PLAN_LAZY_DOORS && option_of(sock, SO_TYPE) == SOCK_STREAM;
+    bool has_way = !is_lazy || make_lazy_door(r->broker->plan, &address.any, len);
+    error = !has_way ? -ECONNREFUSED : connect(sock, &address.any, len) ? -errno : 0;
     if (error == -EACCES) refuse_address(r, "connect", described, NO_RULE);
     if (is_beyond(r->broker, -error))
       record_fact(r, (struct fact){.op = "connect", .path = described, .error = -error, .rule = NO_RULE, .flags = FACT_KERNEL});
@@ -226,32 +267,47 @@ void perform_bind(const struct request *r) {
   if (error >= 0) error = is_still_waiting(r) ? domain_of(sock) : -ESRCH;
   if (error == AF_UNIX && is_pathname(&address, len)) {
     error = bind_pathname(r, sock, &address, len, described);
-  } else if (error >= 0 && is_judged(r->broker, error)) {
+  } else if (error >= 0 && (is_judged(r->broker, error) || is_foreign(r->broker, sock, error))) {
     describe_address(sock, &address, len, described);
-    refuse_address(r, "bind", described, NO_RULE);
+    refuse_address(r, "bind", described, is_judged(r->broker, error) ? NO_RULE : FOREIGN_RULE);
     error = -EACCES;
   } else if (error >= 0) {
-    describe_address(sock, &address, len, described);
+    union address meant = address;
+    settle_family(sock, &meant);
+    describe_address(sock, &meant, len, described);
     error = bind(sock, &address.any, len) ? -errno : 0;
-    if (!error) describe_chosen_port(sock, &address, port);
+    if (!error) describe_chosen_port(sock, &meant, port);
   }
   if (sock >= 0) close(sock);
   note_outcome(r, (struct fact){.op = "bind", .path = described, .target = port, .error = -error});
   answer(r, 0, error);
 }
 
-/* Trapped only where no port of this machine may be taken: a socket that listens unbound would get one. */
+/* A socket that listens unbound gets a port, which is as good as to bind it; where none may be taken it is refused. Others
+   are left to the kernel, which tells whoever connects who it was that listened; but not where a port that somebody puts
+   in their place meanwhile would be one of this machine. */
 void perform_listen(const struct request *r) {
   union address own = {0};
   socklen_t len = sizeof own;
-  char described[ADDRESS_CAP] = "";
+  char described[ADDRESS_CAP] = "", port[16] = "";
   int sock = fetch_descriptor(r, (int)r->args[0]);
   int error = sock < 0 ? sock : is_still_waiting(r) ? domain_of(sock) : -ESRCH;
-  if (error >= 0 && is_judged(r->broker, error)) {
-    if (!getsockname(sock, &own.any, &len)) describe_address(sock, &own, len, described);
-    refuse_address(r, "bind", described, NO_RULE);
+  if (error >= 0 && error != AF_INET && error != AF_INET6 && !(r->broker->plan->flags & PLAN_BROKERED)) {
+    close(sock);
+    answer_continue(r);
+    return;
+  }
+  bool is_unbound = error >= 0 && !getsockname(sock, &own.any, &len) && is_internet(&own) && !own.in.sin_port;
+  if (is_unbound) describe_address(sock, &own, len, described);
+  if (error >= 0 && (is_judged(r->broker, error) || (is_unbound && is_foreign(r->broker, sock, error)))) {
+    if (!is_unbound) describe_address(sock, &own, len, described);
+    refuse_address(r, "bind", described, is_judged(r->broker, error) ? NO_RULE : FOREIGN_RULE);
     error = -EACCES;
-  } else if (error >= 0) error = listen(sock, (int)r->args[1]) ? -errno : 0;
+  } else if (error >= 0) {
+    error = listen(sock, (int)r->args[1]) ? -errno : 0;
+    if (!error && is_unbound) describe_chosen_port(sock, &own, port);
+  }
   if (sock >= 0) close(sock);
+  if (!error) note_outcome(r, (struct fact){.op = "bind", .path = described, .target = port});
   answer(r, 0, error);
 }

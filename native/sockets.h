@@ -1,4 +1,4 @@
-/* Addresses of sockets, as sockets.c and judge.c share them. */
+/* Addresses of sockets, as sockets.c, judge.c and dial.c share them. */
 #ifndef ASSAY_SOCKETS_H
 #define ASSAY_SOCKETS_H
 
@@ -26,14 +26,17 @@ struct place {
 
 /* sockets.c */
 int option_of(int sock, int option);
+void settle_family(int sock, union address *address);
 void describe_address(int sock, const union address *address, socklen_t len, char out[ADDRESS_CAP]);
 void refuse_address(const struct request *r, const char *op, const char *address, uint32_t rule);
 bool is_beyond(const struct broker *b, int error);
 
 /* judge.c */
+bool is_still_allowed(const struct place *place);
+
+/* dial.c */
 enum { ELSEWHERE = 1 }; /* it may take long: to be done again, in a thread of its own */
 bool is_judged(const struct broker *b, int domain);
-bool is_still_allowed(const struct place *place);
 int connect_judged(const struct request *r, int sock, int domain, const union address *asked, socklen_t len, char described[ADDRESS_CAP]);
 
 /* dialled.c */

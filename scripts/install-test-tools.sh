@@ -25,6 +25,8 @@ need readelf binutils
 need setpriv util-linux
 need bwrap bubblewrap
 need strace strace
+# a program that needs no library, in an image of its own
+need busybox busybox-static
 need chromium chromium
 # for the comparison in npm run bench, and for ssh through the proxy
 need socat socat

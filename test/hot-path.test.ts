@@ -43,7 +43,7 @@ const COLD_MODULES = [
   /^policy\/(?:net-(?!entries)|decide-net|host|http-|idn|ip-|special-|effective-|suggest-)/,
   /^plan\/(?:named-net|network|doors|routed-ranges|trust)/,
   /^plan\/seccomp\/(?!common-filter-name)/,
-  /^launch\/(?:door-|brokered-|gate|judge-|git-|aftermath|image-|selftest)/,
+  /^launch\/(?:door-|brokered-|gate|judge-|git-(?!file)|aftermath|image-|selftest)/,
   /^cli\/commands\/(?!sandbox)/,
   /^cli\/(?:doctor|explain|export|show|evidence-verify)\//,
   /^cli\/(?:help|completion|bash-|zsh-|run-|print-error|refusal-hints|host-)/,

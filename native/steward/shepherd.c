@@ -149,6 +149,21 @@ static enum end_cause measure(const struct limits *limits, uint64_t *next) {
   return limits->workspace_files && files > limits->workspace_files ? CAUSE_INODES : CAUSE_NONE;
 }
 
+/* The program itself is not reaped: where the kernel inside counts processes, it has to be seen among those that it left. */
+static int is_over(pid_t program, struct ending *ending) {
+  siginfo_t child = {0};
+  while (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0 && child.si_pid > 0) {
+    if (child.si_pid == program) {
+      ending->kind = child.si_code == CLD_EXITED ? END_EXITED : END_SIGNALED;
+      ending->value = (uint32_t)child.si_status;
+      return 1;
+    }
+    waitpid(child.si_pid, NULL, 0);
+    child.si_pid = 0;
+  }
+  return 0;
+}
+
 /* Until the program ends, or has to. */
 static void watch(pid_t program, const struct limits *limits, int orders, struct ending *ending) {
   sigset_t children;
@@ -157,13 +172,7 @@ static void watch(pid_t program, const struct limits *limits, int orders, struct
   struct timespec tick = {.tv_nsec = TICK_MS * 1000000};
   uint64_t next = 0;
   for (;;) {
-    int status;
-    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (pid != program) continue;
-      ending->kind = WIFSIGNALED(status) ? END_SIGNALED : END_EXITED;
-      ending->value = (uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-      return;
-    }
+    if (is_over(program, ending)) return;
     unsigned char order;
     while (read(orders, &order, 1) == 1) {
       if (order == KILL_ORDER) ending->cause = CAUSE_KILLED;

@@ -1,6 +1,9 @@
 import {
+  accessSync,
   closeSync,
   constants,
+  fchmodSync,
+  fstatSync,
   fsyncSync,
   openSync,
   renameSync,
@@ -50,12 +53,12 @@ export class AtomicFile {
 
   /** Piece by piece, so that a long text need not be in memory as a whole. */
   write(pieces: Iterable<string>): void {
-    const fd = openSync(this.#partial, NEW_FILE, 0o600);
+    const fd = this.#openPartial(NEW_FILE);
     try {
       for (const piece of pieces) writeWhole(fd, Buffer.from(piece));
       this.#settle(fd);
     } catch (error) {
-      unlinkSync(this.#partial);
+      this.#whileOpen(() => unlinkSync(this.#partial));
       throw error;
     } finally {
       closeSync(fd);
@@ -64,12 +67,12 @@ export class AtomicFile {
 
   /** The same for pieces that come in their own time. */
   async writeStream(pieces: AsyncIterable<Uint8Array>): Promise<void> {
-    const fd = openSync(this.#partial, NEW_FILE, 0o600);
+    const fd = this.#openPartial(NEW_FILE);
     try {
       for await (const piece of pieces) writeWhole(fd, piece);
       this.#settle(fd);
     } catch (error) {
-      unlinkSync(this.#partial);
+      this.#whileOpen(() => unlinkSync(this.#partial));
       throw error;
     } finally {
       closeSync(fd);
@@ -78,19 +81,40 @@ export class AtomicFile {
 
   /** A file beside it that has no name, to write to and to read back; whoever opens it closes it. */
   openScratch(): number {
-    const fd = openSync(
-      this.#partial,
-      constants.O_RDWR | constants.O_CREAT | constants.O_EXCL,
-      0o600,
-    );
-    unlinkSync(this.#partial);
+    const fd = this.#openPartial(constants.O_RDWR | constants.O_CREAT | constants.O_EXCL);
+    this.#whileOpen(() => unlinkSync(this.#partial));
     return fd;
+  }
+
+  #openPartial(flags: number): number {
+    return this.#whileOpen(() => openSync(this.#partial, flags, 0o600));
   }
 
   #settle(fd: number): void {
     fsyncSync(fd);
-    renameSync(this.#partial, this.#at(basename(this.path)));
+    this.#whileOpen(() => renameSync(this.#partial, this.#at(basename(this.path))));
     fsyncSync(this.#directory);
+  }
+
+  /** The program may have shut a directory of the user. It stays so, but for the moment in which a name is changed. */
+  #whileOpen<T>(change: () => T): T {
+    if (this.#isOpen()) return change();
+    const mode = fstatSync(this.#directory).mode & 0o7777;
+    fchmodSync(this.#directory, mode | 0o300);
+    try {
+      return change();
+    } finally {
+      fchmodSync(this.#directory, mode);
+    }
+  }
+
+  #isOpen(): boolean {
+    try {
+      accessSync(this.#at('.'), constants.W_OK | constants.X_OK);
+      return true;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code !== 'EACCES';
+    }
   }
 
   close(): void {

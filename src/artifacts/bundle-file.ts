@@ -104,7 +104,7 @@ async function* tee(
   }
 }
 
-export function refuseBundle(path: string, problem: string): AssayError {
+function refuseBundle(path: string, problem: string): AssayError {
   return new AssayError('E_USAGE', `Cannot write the evidence bundle to "${path}": ${problem}`, {
     hint: 'Name a file of its own, such as run.bundle.tar.gz',
   });

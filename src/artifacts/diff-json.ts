@@ -2,7 +2,6 @@ import { type Comparison, isAboutRun } from '../evidence/diff/compare.ts';
 import type { Group, JudgedDifference } from '../evidence/diff/difference.ts';
 import type { Gate } from '../evidence/diff/gate.ts';
 import type { Side } from '../evidence/diff/side.ts';
-import { toPrintableLines } from '../core/printable.ts';
 import { writeJson } from './json-text.ts';
 import type { PlainValue } from './yaml-text.ts';
 
@@ -10,8 +9,7 @@ export const DIFF_SCHEMA = 'assay.evidence-diff.v1';
 
 /** For programs: everything, in an order that depends on nothing but the bundles. */
 export function* writeDiffJson(comparison: Comparison, gate: Gate | undefined): Generator<string> {
-  // Names may hold what turns the direction of text or starts an escape sequence; JSON can say it without.
-  for (const piece of writeJson(toDocument(comparison, gate))) yield toPrintableLines(piece);
+  yield* writeJson(toDocument(comparison, gate));
 }
 
 function toDocument(comparison: Comparison, gate: Gate | undefined): PlainValue {

@@ -1,17 +1,18 @@
+import { toPrintableLines } from '../core/printable.ts';
 import type { PlainValue } from './yaml-text.ts';
 
 const PIECE_LENGTH = 1 << 16;
 
-/** As `JSON.stringify(value, null, 2)` and a line break, in pieces. */
+/** As `toPrintableJson(value, 2)` and a line break, in pieces. */
 export function* writeJson(value: PlainValue): Generator<string> {
   let piece = '';
   for (const part of writeParts(value, '')) {
     piece += part;
     if (piece.length < PIECE_LENGTH) continue;
-    yield piece;
+    yield toPrintableLines(piece);
     piece = '';
   }
-  yield `${piece}\n`;
+  yield toPrintableLines(`${piece}\n`);
 }
 
 function* writeParts(value: PlainValue, indent: string): Generator<string> {

@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../core/printable.ts';
 import type { Example, Finding } from '../evidence/lint/finding.ts';
 import type { LintResult } from '../evidence/lint/lint-result.ts';
 import type { RuleInfo } from '../evidence/lint/rule.ts';
@@ -35,7 +36,7 @@ export function renderLintJson(result: LintResult): string {
     fail_on: result.failOn,
     failed: result.hasFailed,
   };
-  return `${JSON.stringify(document, null, 2)}\n`;
+  return `${toPrintableJson(document, 2)}\n`;
 }
 
 function toDocument(finding: Finding): Readonly<Record<string, unknown>> {
@@ -81,5 +82,5 @@ export function renderRuleJson(rule: RuleInfo): string {
     ...(securitySeverity === undefined ? {} : { security_severity: securitySeverity }),
     ...(reference === undefined ? {} : { article_ref: reference }),
   };
-  return `${JSON.stringify(document, null, 2)}\n`;
+  return `${toPrintableJson(document, 2)}\n`;
 }

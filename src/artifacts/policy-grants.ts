@@ -17,8 +17,11 @@ export interface GrantChoice {
   readonly uncovered: readonly (readonly [string, string])[];
 }
 
+/** Whether a directory holds too much to be granted as a whole. */
+export type BroadTest = (path: string) => boolean;
+
 /** The fewest places that give what several runs needed. */
-export function chooseGrants(runs: readonly Needs[]): GrantChoice {
+export function chooseGrants(runs: readonly Needs[], isBroad: BroadTest): GrantChoice {
   const grants = new Map<string, number>();
   for (const needs of runs)
     for (const right of ['read', 'write', 'exec'] as const)
@@ -28,7 +31,7 @@ export function chooseGrants(runs: readonly Needs[]): GrantChoice {
   const moves = new Map(
     runs.flatMap(({ moves: own }) => own.map((move) => [move.join('\0'), move])),
   );
-  for (const move of moves.values()) if (!joinMove(grants, move)) uncovered.push(move);
+  for (const move of moves.values()) if (!joinMove(grants, move, isBroad)) uncovered.push(move);
   return { grants, names: joinNames(runs, grants), uncovered };
 }
 
@@ -54,11 +57,15 @@ function dropCovered(grants: Map<string, number>): void {
  * Each grant is a mount of its own inside, and nothing can be moved or linked from one mount to another. So both ends
  * get one grant, with the rights of both.
  */
-function joinMove(grants: Map<string, number>, [from, to]: readonly [string, string]): boolean {
+function joinMove(
+  grants: Map<string, number>,
+  [from, to]: readonly [string, string],
+  isBroad: BroadTest,
+): boolean {
   for (let mounts = [mountOf(grants, from), mountOf(grants, to)]; mounts[0] !== mounts[1];) {
     const [one = '', other = ''] = mounts;
     const above = findCommon(one, other);
-    if (above === '') return false;
+    if (above === '' || isBroad(above)) return false;
     add(grants, above, (grants.get(one) ?? 0) | (grants.get(other) ?? 0));
     dropCovered(grants);
     mounts = [mountOf(grants, from), mountOf(grants, to)];
@@ -71,12 +78,11 @@ function mountOf(grants: Grants, path: string): string {
   return path;
 }
 
-/** The lowest directory above both; empty when that would be the home, the root or nothing at all. */
+/** The lowest directory above both; empty when there is none. */
 function findCommon(one: string, other: string): string {
   const others = new Set<string>();
   for (let at = other; at !== ''; at = parentOf(at)) others.add(at);
-  for (let at = one; at !== ''; at = parentOf(at))
-    if (others.has(at)) return at === '${HOME}' || at.lastIndexOf('/') === 0 ? '' : at;
+  for (let at = one; at !== ''; at = parentOf(at)) if (others.has(at)) return at;
   return '';
 }
 

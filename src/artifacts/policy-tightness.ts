@@ -1,4 +1,5 @@
 import type { Evidence } from '../evidence/evidence.ts';
+import { makeRefusedTest, type Refusals } from './policy-refusals.ts';
 import { type GrantChoice, rightsAt, WRITE } from './policy-grants.ts';
 
 /** How much is granted for what was used. */
@@ -16,7 +17,11 @@ export interface Tightness {
 const QUIET_OPS: ReadonlySet<string> = new Set(['read', 'exec']);
 
 /** From the evidence alone, so that it is the same wherever it is computed. */
-export function measureTightness(runs: readonly Evidence[], choice: GrantChoice): Tightness {
+export function measureTightness(
+  runs: readonly Evidence[],
+  choice: GrantChoice,
+  refusals: Refusals,
+): Tightness {
   const entries = choice.grants.size + choice.names.length;
   const used = runs.reduce(
     (sum, { run }) => sum + run.needs.used.read + run.needs.used.write + run.needs.used.exec,
@@ -25,15 +30,17 @@ export function measureTightness(runs: readonly Evidence[], choice: GrantChoice)
   let writable = 0;
   let written = 0;
   const seen = new Set<string>();
-  for (const { entries: own } of runs)
-    for (const [path, ops] of Object.entries(own.files)) {
+  for (const run of runs) {
+    const isRefused = makeRefusedTest(run, refusals);
+    for (const [path, ops] of Object.entries(run.entries.files)) {
       if (seen.has(path) || path.startsWith('${TMPDIR}')) continue;
       seen.add(path);
-      if ((rightsAt(choice.grants, path) & WRITE) !== WRITE) continue;
+      if ((rightsAt(choice.grants, path) & WRITE) !== WRITE || isRefused(path)) continue;
       writable++;
       if (Object.entries(ops).some(([op, outcomes]) => !QUIET_OPS.has(op) && outcomes['ok']))
         written++;
     }
+  }
   const writeRatio = written === 0 ? 1 : Math.round((writable / written) * 100) / 100;
   return {
     entries,

@@ -17,7 +17,7 @@ export function makeReport(evidence: Evidence): string {
       `Run id: ${code(evidence.run_ids[0] ?? '')}`,
     ],
     section('Controls', describeControls(evidence)),
-    section('Refused', describeRefusals(evidence)),
+    section(isDryRun(evidence) ? 'Would have been refused' : 'Refused', describeRefusals(evidence)),
     section('Out of sight', describeHidden(evidence)),
     section(
       'What did not happen',
@@ -42,20 +42,23 @@ function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`## ${title}`, '', ...lines];
 }
 
+function isDryRun({ mode }: Pick<Evidence, 'mode'>): boolean {
+  return mode === 'dry-run';
+}
+
 /** One sentence that can be believed without reading on. */
 export function makeVerdict(evidence: Evidence): string {
-  const { controls, counters, mode } = evidence;
+  const { controls, counters } = evidence;
   const verdicts = Object.values<Control>({ ...controls }).map(({ verdict }) => verdict);
   let kept = 'The boundary held';
-  if (mode === 'dry-run') kept = 'A dry run: nothing was enforced';
+  if (isDryRun(evidence)) kept = 'A dry run: nothing was enforced';
   else if (verdicts.every((verdict) => verdict === 'not enforced')) kept = 'Nothing was enforced';
   else if (verdicts.some((verdict) => /^(?:partly|not) enforced$/.test(verdict)))
     kept = 'Not everything was enforced';
   const refused = counters['refusals'] ?? 0;
-  const attempts =
-    mode === 'dry-run'
-      ? `${plural(refused, 'attempt')} would have been refused`
-      : `${plural(refused, 'attempt')} ${refused === 1 ? 'was' : 'were'} refused`;
+  const attempts = isDryRun(evidence)
+    ? `${plural(refused, 'attempt')} would have been refused`
+    : `${plural(refused, 'attempt')} ${refused === 1 ? 'was' : 'were'} refused`;
   const hidden = evidence.run.hidden.length;
   const parts = [kept, describeChanges(evidence), attempts];
   if (hidden > 0)
@@ -89,7 +92,7 @@ const CONTROL_TITLES = {
   configuration: 'Configuration: what would run later, outside',
 } as const;
 
-function describeControls({ controls }: Evidence): string[] {
+function describeControls({ controls, mode }: Evidence): string[] {
   const keys = Object.keys(CONTROL_TITLES) as (keyof typeof CONTROL_TITLES)[];
   const rows = keys.map((key) => {
     const { verdict, used, refused, coverage } = controls[key];
@@ -97,11 +100,12 @@ function describeControls({ controls }: Evidence): string[] {
     const list = shown.map(code).join(', ') + (more > 0 ? ` and ${more} more` : '');
     return [CONTROL_TITLES[key], verdict, list || 'nothing', String(refused), coverage];
   });
+  const refused = isDryRun({ mode }) ? 'Would refuse' : 'Refused';
   const reasons = keys.flatMap((key) =>
     controls[key].reasons.map((reason) => `- ${CONTROL_TITLES[key]}: ${code(reason)}`),
   );
   return [
-    ...table(['Control', 'Verdict', 'Used', 'Refused', 'Watched'], rows),
+    ...table(['Control', 'Verdict', 'Used', refused, 'Watched'], rows),
     ...(reasons.length > 0 ? ['', ...reasons] : []),
   ];
 }

@@ -1,4 +1,4 @@
-import { toPrintable } from '../core/printable.ts';
+import { toPrintable, toPrintableJson } from '../core/printable.ts';
 import { EVENTS_NAME, MANIFEST_NAME } from '../evidence/bundle/bundle.ts';
 import type { Example, Finding } from '../evidence/lint/finding.ts';
 import type { LintResult } from '../evidence/lint/lint-result.ts';
@@ -52,7 +52,7 @@ export function renderSarif(result: LintResult): string {
       ...describeDisclaimers(result),
     },
   };
-  return `${JSON.stringify({ $schema: SCHEMA, version: '2.1.0', runs: [run] }, null, 2)}\n`;
+  return `${toPrintableJson({ $schema: SCHEMA, version: '2.1.0', runs: [run] }, 2)}\n`;
 }
 
 function describeRule(rule: RuleInfo): Json {

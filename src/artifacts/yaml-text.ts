@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../core/printable.ts';
 /*
  * Plain block YAML for values that JSON can hold, in pieces, so that a large value never stands in memory as one text.
  * Every key that is not a plain word and every string is in double quotes, with nothing in them that a reader of YAML
@@ -17,12 +18,12 @@ export const RESERVED = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i;
 /** Nothing in it needs an escape. */
 const SIMPLE = /^[ !#-[\]-~]*$/;
 
-/** YAML forbids these, or takes them for a line break. */
-const UNSAFE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]|\p{Surrogate}/gu;
+/** YAML forbids these. */
+const UNSAFE = /[\ufeff\ufffe\uffff]|\p{Surrogate}/gu;
 
 export function quoteYaml(text: string): string {
   if (SIMPLE.test(text)) return `"${text}"`;
-  return JSON.stringify(text).replace(
+  return toPrintableJson(text).replace(
     UNSAFE,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -59,6 +59,8 @@ export interface ConfinedEngine {
   readonly programs: readonly string[];
   readonly reads: readonly string[];
   readonly devices?: readonly string[] | undefined;
+  /** All of its environment. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
   readonly limits: Limits;
   readonly host: HostFacts;
   /** Who it runs as; whoever runs assay unless given. */
@@ -206,7 +208,7 @@ export class Confinement {
   }
 
   #makePlan(): Plan {
-    const { name } = this.#engine;
+    const { name, env = {} } = this.#engine;
     return makePlan({
       policy: makePolicy(this.#engine),
       // Nothing on the host: what is written below /tmp is in memory, and goes with the process.
@@ -216,7 +218,7 @@ export class Confinement {
       choice: CHOICE,
       planNet: this.#planNet,
       argv: [],
-      env: [],
+      env: Object.entries(env),
       parentPid: process.pid,
       graceMs: 0,
     });

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { BundleFile } from '../artifacts/bundle-file.ts';
-import { redactArgv } from '../core/redact.ts';
+import { redactArgv, redactHost, redactPath } from '../core/redact.ts';
 import { generaliseRun } from '../evidence/general-run.ts';
 import { normalise } from '../evidence/normalise/normalise.ts';
 import { computeRunId } from '../evidence/run-id.ts';
@@ -89,15 +89,21 @@ function toNetworkEvents({ connections = [] }: KnownCall): Event[] {
     kind: 'network',
     op: 'connect',
     family: 'tcp',
-    host: one.host,
+    host: redactHost(one.host),
     port: one.port,
     basis: 'performed',
     outcome: one.outcome,
     program: COMMAND,
     count,
     atMs: 0,
-    ...(one.outcome === 'EACCES' && { decision: { rule: one.rule, layer: 'egress' as const } }),
+    ...(one.outcome === 'EACCES' && {
+      decision: { rule: cleanRule(one), layer: 'egress' as const },
+    }),
   }));
+}
+
+function cleanRule({ rule }: KnownConnection): string | null {
+  return rule === null ? null : redactPath(rule);
 }
 
 /** Of a run that nobody watched but through doors: the command, how it ended, and what is known besides. */
@@ -120,7 +126,7 @@ function toRunRecord(call: KnownCall): RunRecord {
       {
         id: COMMAND,
         parent: 0,
-        image: call.argv[0] ?? '',
+        image: redactPath(call.argv[0] ?? ''),
         count: 1,
         atMs: 0,
         commands: [redactArgv(call.argv)],

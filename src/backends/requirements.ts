@@ -1,3 +1,4 @@
+import { LEAST_MEMORY_BYTES, MOST_PIDS } from '../policy/units.ts';
 import type { BackendReport, Guarantees } from './backend.ts';
 import { SandboxError, type Unmet } from './sandbox-error.ts';
 import {
@@ -8,29 +9,41 @@ import {
   type SandboxSpec,
 } from './spec.ts';
 
-/** With less no sandbox comes up, whatever it is for. */
-const LEAST_MEMORY_BYTES = 1024 * 1024;
+/** What more or less than this no timer or kernel keeps. */
+const BOUNDS: Readonly<
+  Partial<Record<keyof SandboxLimits, { least?: number; most?: number; hint: string }>>
+> = {
+  wallMs: { most: 24 * 24 * 3_600_000, hint: 'Give 24 days at most' },
+  cpuMs: { most: 24 * 24 * 3_600_000, hint: 'Give 24 days at most' },
+  memoryBytes: {
+    least: LEAST_MEMORY_BYTES,
+    hint: `No sandbox starts with less than ${LEAST_MEMORY_BYTES} bytes (1M)`,
+  },
+  pids: { most: MOST_PIDS, hint: `Give ${MOST_PIDS} at most` },
+};
 
 function checkNumbers(limits: SandboxLimits, where: string): void {
   for (const name of LIMIT_NAMES) {
     const value = limits[name];
     if (value === undefined) continue;
-    const isWhole = name === 'cpus' || Number.isSafeInteger(value);
-    if (!(value > 0) || !Number.isFinite(value) || !isWhole)
-      throw new SandboxError('limit_invalid', `Cannot use ${value} for ${where}.${name}`, {
-        hint: `Give a ${name === 'cpus' ? '' : 'whole '}number above zero`,
-      });
-    if (name === 'memoryBytes' && value < LEAST_MEMORY_BYTES)
-      throw new SandboxError('limit_invalid', `Cannot use ${value} for ${where}.${name}`, {
-        hint: `No sandbox starts with less than ${LEAST_MEMORY_BYTES} bytes (1M)`,
-      });
+    const hint = findLimitProblem(name, value);
+    if (hint !== undefined)
+      throw new SandboxError('limit_invalid', `Cannot use ${value} for ${where}.${name}`, { hint });
   }
+}
+
+/** Why a limit cannot be this, as a hint. */
+export function findLimitProblem(name: keyof SandboxLimits, value: number): string | undefined {
+  const isWhole = name === 'cpus' || Number.isSafeInteger(value);
+  if (!(value > 0) || !Number.isFinite(value) || !isWhole)
+    return `Give a ${name === 'cpus' ? '' : 'whole '}number above zero`;
+  const { least = 0, most = Infinity, hint = '' } = BOUNDS[name] ?? {};
+  return value < least || value > most ? hint : undefined;
 }
 
 /** The limits of a sandbox: what was asked for, and the defaults for the rest that its backend can keep. */
 export function settleLimits(spec: SandboxSpec, guarantees: Guarantees): SandboxLimits {
   const asked = spec.limits ?? {};
-  checkNumbers(asked, 'limits');
   const kept = Object.entries(DEFAULT_LIMITS).filter(
     ([name]) => guarantees.limits[name as keyof typeof DEFAULT_LIMITS] !== 'none',
   );
@@ -89,6 +102,7 @@ export function requireGuarantees(spec: SandboxSpec, report: BackendReport): voi
       `Cannot use the backend ${report.id}: ${report.reasons.join('; ')}`,
       { hint: report.hint },
     );
+  checkNumbers(spec.limits ?? {}, 'limits');
   const unmet = findUnmet(spec, report.guarantees);
   if (unmet.length === 0) return;
   const list = unmet.map(({ item, reason }) => `${item}: ${reason}`).join('; ');

@@ -103,6 +103,7 @@ export interface Usage {
 
 export interface Denial {
   readonly action: 'fs.read' | 'fs.write' | 'net.connect' | 'net.dns' | 'exec' | 'syscall';
+  /** A name that is not UTF-8 has `\xNN` for the bytes that are none. */
   readonly target: string;
   readonly rule?: string | undefined;
   /** What would allow it. */
@@ -119,7 +120,10 @@ export interface ExecEvidence {
 }
 
 export interface FileChange {
-  /** Below `/workspace`, without it. */
+  /**
+   * Below `/workspace`, without it; as a record has it. A name that is not UTF-8 has its other bytes as `\xNN`, and its
+   * backslashes doubled, as has one that could be taken for such a one.
+   */
   readonly path: string;
   readonly change: 'added' | 'modified' | 'deleted';
   /** Of a regular file that is there now. */

@@ -1,3 +1,4 @@
+import { decodeName } from '../core/name-bytes.ts';
 import { type Hide, makeHide } from '../core/known-secrets.ts';
 import { redactPath } from '../core/redact.ts';
 import { isHarmlessLooking, isSecretValue } from '../core/secret-values.ts';
@@ -26,6 +27,9 @@ export function hideKeptValues({ callerEnv, environment, injected }: KeptValues)
 
 /** What was refused, as it may be shown. */
 export function redactRefusals(result: RunResult, hide: Hide): RunResult {
-  const refusals = result.refusals.map((one) => ({ ...one, path: redactPath(hide(one.path)) }));
+  const refusals = result.refusals.map((one) => ({
+    ...one,
+    path: redactPath(hide(decodeName(one.path))),
+  }));
   return { ...result, refusals };
 }

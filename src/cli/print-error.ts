@@ -1,7 +1,9 @@
+import { renameLimits } from '../backends/limit-names.ts';
 import { SandboxError, type SandboxErrorCode } from '../backends/sandbox-error.ts';
 import { AssayError, type ErrorCode } from '../core/errors.ts';
 import { toPrintableLines } from '../core/printable.ts';
 import { BundleError, type BundleReason } from '../evidence/bundle/bundle-error.ts';
+import { LIMIT_FLAGS } from './limit-flags.ts';
 import { PolicyError, type PolicyProblem } from '../policy/problems.ts';
 
 export interface ErrorView {
@@ -96,7 +98,10 @@ const SANDBOX_CODES: Readonly<Record<SandboxErrorCode, ErrorCode>> = {
 
 function describeSandboxError(error: SandboxError): AssayError {
   const { code, message, hint } = error;
-  return new AssayError(SANDBOX_CODES[code], message, { hint, cause: error });
+  return new AssayError(SANDBOX_CODES[code], renameLimits(message, LIMIT_FLAGS), {
+    hint: hint && renameLimits(hint, LIMIT_FLAGS),
+    cause: error,
+  });
 }
 
 const HINTS: Readonly<Record<BundleReason, string>> = {

@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
 import type { AssayError } from '../core/errors.ts';
+import { toRefusedOp } from '../launch/report.ts';
 import type { RunResult } from '../launch/run.ts';
 import type { FilteredEnvironment } from '../plan/environment.ts';
 import type { Violation } from '../evidence/violations.ts';
 import type { Origin, Policy, Variables } from '../policy/policy.ts';
-import { suggestAllow } from '../policy/suggest-flag.ts';
-import { isToldElsewhere, toRefusedOp } from './refusal-hints.ts';
+import type { RefusedEndpoint } from './record/refused-places.ts';
+import { isToldElsewhere, suggestFor } from './refusal-hints.ts';
 
 const SCHEMA = 'assay.sandbox.v1';
 
@@ -19,6 +19,8 @@ export interface SummaryInput {
   /** Of a run with a record that was asked for. */
   readonly runId?: string | undefined;
   readonly bundle?: BundleSummary | undefined;
+  /** Refused by the rules for the network, and not by the broker. */
+  readonly places: readonly RefusedEndpoint[];
 }
 
 export interface BundleSummary {
@@ -26,6 +28,14 @@ export interface BundleSummary {
   readonly bundleId: string;
   /** Of the file. */
   readonly sha256: string;
+}
+
+interface RefusalSummary {
+  readonly op: string;
+  readonly path: string;
+  readonly isHidden: boolean;
+  readonly rule: object | null;
+  readonly allowWith: string | null;
 }
 
 /** One object that says how the run went, for programs. */
@@ -38,6 +48,7 @@ export function makeSummary({
   violations,
   runId,
   bundle,
+  places,
 }: SummaryInput): object {
   const { plan } = result;
   return {
@@ -63,22 +74,33 @@ export function makeSummary({
       scrubbed: environment.scrubbed,
       stripped: environment.stripped,
     },
-    refusalCount: result.refusalCount,
-    refusals: result.refusals.map((refusal) => {
-      const { op, path, rule, isHidden } = refusal;
-      const { flag } = suggestAllow(toRefusedOp(op), path, {
-        policy,
-        variables,
-        isThere: existsSync,
-      });
-      const allowWith = isToldElsewhere(refusal, result) ? null : (flag ?? null);
-      return { op, path, isHidden, rule: describeOrigin(rule), allowWith };
-    }),
-    violations: violations.map(({ op, path, rule }) => ({ op, path, rule: describeOrigin(rule) })),
+    refusalCount: result.refusalCount + places.length,
+    refusals: result.refusals
+      .map((refusal): RefusalSummary => {
+        const { op, path, rule, isHidden } = refusal;
+        const { flag } = suggestFor(refusal, policy, variables);
+        const allowWith = isToldElsewhere(refusal, result) ? null : (flag ?? null);
+        return { op, path, isHidden, rule: describeOrigin(rule), allowWith };
+      })
+      .concat(places.map(describePlace)),
+    violations: violations.map(({ op, path, rule }) => ({
+      op: toRefusedOp(op),
+      path,
+      rule: describeOrigin(rule),
+    })),
     setAside: result.setAside,
     workdir: variables.cwd,
     tmp: variables.tmpdir,
   };
+}
+
+/** What stands before the key is where the rule is written. */
+const RULE = /^(?<source>.*?) (?<key>net\.\w+): (?<text>.*)$/s;
+
+function describePlace({ op, path, rule: told, hint }: RefusedEndpoint): RefusalSummary {
+  const { source, key, text } = RULE.exec(told ?? '')?.groups ?? {};
+  const rule = source === undefined ? null : { source, key, text };
+  return { op, path, isHidden: false, rule, allowWith: hint ?? null };
 }
 
 function describeOrigin(rule: { readonly origin: Origin } | undefined): object | null {

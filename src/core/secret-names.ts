@@ -7,6 +7,7 @@ const FRAGMENTS: readonly string[] = [
   'SECRET',
   'PASSW', // PASSWORD, PASSWD
   'PASSPHRASE',
+  'PASSCODE',
   'CREDENTIAL',
   'APIKEY',
   'ACCESSKEY',
@@ -25,6 +26,7 @@ const WORDS: readonly string[] = [
   'KEY',
   'KEYS',
   'PASS',
+  'PW',
   'AUTH',
   'OAUTH',
   'AUTHORIZATION',
@@ -41,7 +43,7 @@ const WORDS: readonly string[] = [
 /** The end of a name, after digits are taken off: `SSHPASS`, `MYSQL_PWD`, `BW_SESSION`, `DB_PASS1`. */
 const ENDINGS: readonly string[] = ['PASS', 'PWD', 'KEY', 'AUTH', '_SESSION', '_PAT', '_PIN'];
 
-/** Caught by the lists above, and no secrets. */
+/** Variables that are caught by the lists above, and no secrets. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'PWD',
   'OLDPWD',

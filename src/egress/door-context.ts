@@ -22,6 +22,9 @@ export interface DoorContext {
   readonly interceptor?: Interceptor | undefined;
 }
 
+/** What a fact says of a connection from which nobody could read where it was to go. */
+export const UNREAD: Destination = { protocol: 'tcp', name: 'unread', port: 0 };
+
 /** Programs that look names up by themselves hand the proxy the address that stands for one. */
 export function toNamed({ names }: DoorContext, destination: Destination): Destination {
   const name = destination.address === undefined ? undefined : names.nameOf(destination.address);

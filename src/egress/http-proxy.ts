@@ -2,10 +2,11 @@ import type { Socket } from 'node:net';
 import { formatHostPort, parseHostPort } from '../policy/host.ts';
 import type { ByteReader } from './byte-reader.ts';
 import { type DoorContext, toNamed } from './door-context.ts';
+import type { Destination } from './egress.ts';
 import { answerFailure, answerProblem } from './http-answers.ts';
 import { findRequestFraming, listValues, type RequestHead } from './http-head.ts';
-import { HttpSession, toOddDestination } from './http-session.ts';
-import { readAuthority, toDestination } from './http-target.ts';
+import { HttpSession } from './http-session.ts';
+import { readAuthority, toDestination, toOddDestination } from './http-target.ts';
 import { endWith } from './relay.ts';
 import { runTunnel } from './tunnel.ts';
 
@@ -32,16 +33,16 @@ async function serveConnect(
     reader.detach();
     endWith(client, words);
   };
-  const host = parseHostPort(head.target);
-  if ('problem' in host) {
-    const destination = toOddDestination(head.target);
-    const verdict = { isAllowed: false, rule: null, reason: host.problem };
+  const turnAway = (problem: string, destination: Destination): void => {
+    const verdict = { isAllowed: false, rule: null, reason: problem };
     connections.refuse({ door: 'http', destination, client, peer: client }, verdict);
-    return fail(answerProblem({ status: 400, problem: host.problem }));
-  }
-  const problem = checkConnect(head, formatHostPort(host, host.port));
-  if (problem !== undefined) return fail(answerProblem({ status: 400, problem }));
+    fail(answerProblem({ status: 400, problem }));
+  };
+  const host = parseHostPort(head.target);
+  if ('problem' in host) return turnAway(host.problem, toOddDestination(head.target));
   const destination = toNamed(context, toDestination(host));
+  const problem = checkConnect(head, formatHostPort(host, host.port));
+  if (problem !== undefined) return turnAway(problem, destination);
   const opened = await connections.open({ door: 'http', destination, client, peer: client });
   if (!('upstream' in opened)) return fail(answerFailure(destination, opened));
   if (client.writable) client.write(ESTABLISHED);

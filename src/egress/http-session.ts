@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ByteReader, send } from './byte-reader.ts';
 import type { Connection } from './connections.ts';
-import type { DoorContext } from './door-context.ts';
+import { type DoorContext, UNREAD } from './door-context.ts';
 import type { Destination, Door } from './egress.ts';
 import { answer, answerFailure, answerProblem, withoutBody } from './http-answers.ts';
 import { type BodyEnd, sendBody } from './http-body.ts';
@@ -15,7 +15,15 @@ import {
   type RequestHead,
 } from './http-head.ts';
 import { findOverride } from './http-rules.ts';
-import { type OddHost, readProxyTarget, readTunnelTarget, type TunnelEnd } from './http-target.ts';
+import {
+  findAim,
+  type OddHost,
+  readProxyTarget,
+  readTunnelTarget,
+  toOddDestination,
+  toPrintable,
+  type TunnelEnd,
+} from './http-target.ts';
 import { endWith, pump, reset, tieTogether } from './relay.ts';
 
 export interface HttpSessionOptions {
@@ -79,7 +87,7 @@ export class HttpSession {
       const head = await this.#readHead(ms);
       if (!head) break;
       if ('problem' in head) {
-        this.#fail(answerProblem(head), head.problem);
+        this.#turnAway(head, UNREAD);
         break;
       }
       if (head.method === 'CONNECT' && !this.#options.tunnel) {
@@ -121,8 +129,8 @@ export class HttpSession {
     const framing = findRequestFraming(head);
     const target = tunnel ? readTunnelTarget(head, tunnel) : readProxyTarget(head);
     if ('odd' in target) return this.#refuseOdd(target);
-    if ('problem' in target) return this.#fail(answerProblem(target), target.problem);
-    if ('problem' in framing) return this.#fail(answerProblem(framing), framing.problem);
+    if ('problem' in target) return this.#turnAway(target, findAim(head));
+    if ('problem' in framing) return this.#turnAway(framing, target.destination);
     const { destination, path } = target;
     const seen = { method: head.method, path, override: findOverride(head.fields) };
     const verdict = context.rules.decideRequest(destination, seen);
@@ -228,6 +236,16 @@ export class HttpSession {
     return this.#fail(answerFailure(destination, refused), note);
   }
 
+  /** A request that is none, or could be taken for another one. That of a tunnel is noted with its connection. */
+  #turnAway(found: HeadProblem, destination: Destination): Next {
+    const { context, tunnel } = this.#options;
+    const verdict = { isAllowed: false, rule: null, reason: found.problem };
+    // A client that is gone has asked for nothing.
+    if (!tunnel && !this.#client.destroyed)
+      context.connections.refuse(this.#asked(destination), verdict);
+    return this.#fail(answerProblem(found), found.problem);
+  }
+
   #fail(words: Buffer, note?: string): Next {
     if (this.#upstream && note !== undefined) this.#upstream.connection.note ??= note;
     this.#reader.detach();
@@ -260,15 +278,6 @@ const BAD_ANSWER = {
   dead: 'the server ended the connection without an answer',
   bad: 'the server did not answer in proper HTTP/1',
 } as const;
-
-/** What a fact says of a host that is none; nothing of it is ever dialled. */
-export function toOddDestination(text: string): Destination {
-  return { protocol: 'tcp', name: toPrintable(text), port: 0 };
-}
-
-function toPrintable(text: string): string {
-  return text.slice(0, 253).replaceAll(/[^!-~]/g, '?');
-}
 
 function toUpstream({ connection, upstream }: OpenUpstream, destination: Destination): Upstream {
   return { connection, reader: new ByteReader(upstream), destination, isUsed: false };

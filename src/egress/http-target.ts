@@ -1,4 +1,5 @@
 import { type Host, parseHostPort } from '../policy/host.ts';
+import { UNREAD } from './door-context.ts';
 import type { Destination } from './egress.ts';
 import { formatAuthority } from './http-answers.ts';
 import { type HeadProblem, listValues, type RequestHead } from './http-head.ts';
@@ -89,6 +90,24 @@ export function readTunnelTarget(
 export function toDestination(host: Host & { readonly port: number }): Destination {
   const { name, address, port } = host;
   return name === undefined ? { protocol: 'tcp', address, port } : { protocol: 'tcp', name, port };
+}
+
+/** Where a request was to go that is turned away as it stands, as far as it says so: for the facts alone. */
+export function findAim(head: RequestHead): Destination {
+  const [, scheme = 'http', authority] = /^([a-z]+):\/\/([^/?#]*)/i.exec(head.target) ?? [];
+  const text = authority ?? listValues(head.fields, 'host')[0];
+  if (text === undefined) return UNREAD;
+  const host = readAuthority(text, scheme.toLowerCase() === 'https' ? 443 : 80);
+  return 'odd' in host ? toOddDestination(host.odd) : toDestination(host);
+}
+
+/** What a fact says of a host that is none; nothing of it is ever dialled. */
+export function toOddDestination(text: string): Destination {
+  return { protocol: 'tcp', name: toPrintable(text), port: 0 };
+}
+
+export function toPrintable(text: string): string {
+  return text.slice(0, 253).replaceAll(/[^!-~]/g, '?');
 }
 
 /** Undefined where HTTP/1.0 sends none. */

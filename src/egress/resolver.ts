@@ -170,7 +170,9 @@ class CachedResolver implements Resolver {
     } catch (error) {
       const code = (error as { code?: unknown } | null)?.code;
       if (code === 'ENOTFOUND' || code === 'ENODATA') return { kind: 'missing' };
-      return { kind: 'failed', code: typeof code === 'string' ? code : 'ESERVFAIL' };
+      // A name server that nobody serves must not pass for the host itself, which nobody has asked.
+      const isOwn = typeof code === 'string' && code !== 'ECONNREFUSED';
+      return { kind: 'failed', code: isOwn ? code : 'ESERVFAIL' };
     }
   }
 }

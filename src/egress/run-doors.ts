@@ -1,4 +1,6 @@
 import { hostname } from 'node:os';
+import type { Hide } from '../core/known-secrets.ts';
+import { redactText } from '../core/redact.ts';
 import { FakeAddresses } from './dns/name-table.ts';
 import type { ServeDoors } from './doors.ts';
 import type { EgressLog, NameTable } from './egress.ts';
@@ -17,6 +19,8 @@ export interface RunDoorsInput {
   readonly injection?: Injection | undefined;
   /** Where a recorded run takes the facts. */
   readonly openLog?: ((names: NameTable) => Promise<EgressLog>) | undefined;
+  /** Hides values that are known to be secret in what is told at the end. */
+  readonly hide?: Hide | undefined;
 }
 
 export interface RunDoors {
@@ -33,6 +37,7 @@ export async function openRunDoors({
   policy,
   injection,
   openLog,
+  hide,
 }: RunDoorsInput): Promise<RunDoors> {
   const opening = injection && (await import('./inject/run-interceptor.ts'));
   const names = new FakeAddresses();
@@ -48,14 +53,28 @@ export async function openRunDoors({
   };
   return {
     serve,
-    describeRefusals: () => describeRefusals(log),
-    listRefusals: () => log.list(),
+    describeRefusals: () => describeRefusals(log, hide),
+    listRefusals: () => listRefusals(log, hide),
   };
 }
 
+/** As they may be shown. */
+function listRefusals(tally: RefusalTally, hide: Hide = (text) => text): RefusedPlace[] {
+  const show = (text: string): string => redactText(hide(text));
+  return tally.list().map(({ place, verdict: { rule, reason, hint, ...verdict } }) => ({
+    place: show(place),
+    verdict: {
+      ...verdict,
+      rule: rule === null ? null : show(rule),
+      reason: reason === undefined ? undefined : show(reason),
+      hint: hint === undefined ? undefined : show(hint),
+    },
+  }));
+}
+
 /** A place that was asked for and then refused again on connecting is told once. */
-function describeRefusals(tally: RefusalTally): string[] {
-  const all = tally.list();
+export function describeRefusals(tally: RefusalTally, hide?: Hide): string[] {
+  const all = listRefusals(tally, hide);
   const lines = all.slice(0, MAX_LINES).map(({ place, verdict }) => {
     const why = verdict.reason === undefined ? '' : ` (${verdict.reason})`;
     const way = verdict.hint === undefined ? '' : `; allow it with ${verdict.hint}`;

@@ -1,17 +1,11 @@
 import type { Server, Socket } from 'node:net';
 import { ByteReader } from './byte-reader.ts';
 import { Connections } from './connections.ts';
+import { readDescriptorRoom } from './descriptor-room.ts';
 import { DIAL_LIMITS, Dialer, type DialLimits, type DialResolver } from './dialer.ts';
-import { DOOR_LIMITS, type DoorContext, type DoorLimits } from './door-context.ts';
+import { DOOR_LIMITS, type DoorContext, type DoorLimits, UNREAD } from './door-context.ts';
 import type { Doors, DoorService } from './doors.ts';
-import {
-  type Destination,
-  DOORS,
-  type EgressLog,
-  type EgressRules,
-  type NameTable,
-  type Verdict,
-} from './egress.ts';
+import { DOORS, type EgressLog, type EgressRules, type NameTable, type Verdict } from './egress.ts';
 import { answer } from './http-answers.ts';
 import { serveHttpProxy } from './http-proxy.ts';
 import type { Interceptor } from './interceptor.ts';
@@ -39,7 +33,9 @@ export function serveDoors(
 ): DoorService & { isIdle(): boolean; countSent(): number | undefined } {
   const dialer = new Dialer({ rules, resolver, limits: { ...DIAL_LIMITS, ...limits } });
   const connections = new Connections({ rules, log, dialer, now });
-  const merged = { ...DOOR_LIMITS, ...limits };
+  const room = readDescriptorRoom();
+  const asked = { ...DOOR_LIMITS, ...limits };
+  const merged = { ...asked, maxClients: Math.min(asked.maxClients, room.connections) };
   const context = { rules, names, connections, limits: merged, interceptor };
   const clients = new Set<Socket>();
   let serving = 0;
@@ -90,7 +86,6 @@ const TOO_MANY: Verdict = {
   rule: null,
   reason: 'the program has too many connections open',
 };
-const UNREAD: Destination = { protocol: 'tcp', name: 'unread', port: 0 };
 
 /** Without reading a word: to wait for one would be to serve it. So nobody knows where it was to go. */
 function sayBusy({ connections }: DoorContext, client: Socket): void {
@@ -112,6 +107,6 @@ async function serveProxy(context: DoorContext, client: Socket): Promise<void> {
   if (!(await reader.some())) return void client.destroy();
   const [first] = reader.bytes;
   if (first === 5) return serveSocks(context, client, reader);
-  if (first === 4) return refuseSocks4(client, reader);
+  if (first === 4) return refuseSocks4(context, client, reader);
   return serveHttpProxy(context, client, reader);
 }

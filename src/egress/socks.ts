@@ -3,9 +3,9 @@ import { parseHost } from '../policy/host.ts';
 import { formatIp, fromIpBytes } from '../policy/ip-address.ts';
 import type { ByteReader } from './byte-reader.ts';
 import type { Failure } from './connections.ts';
-import { type DoorContext, toNamed } from './door-context.ts';
+import { type DoorContext, toNamed, UNREAD } from './door-context.ts';
 import type { Destination } from './egress.ts';
-import { toOddDestination } from './http-session.ts';
+import { toOddDestination } from './http-target.ts';
 import { endWith } from './relay.ts';
 import { runTunnel } from './tunnel.ts';
 
@@ -44,20 +44,22 @@ export async function serveSocks(
     reader.detach();
     endWith(client, words);
   };
+  const { connections } = context;
   const methods = await readGreeting(reader);
   if (!methods) return void client.destroy();
-  if (!methods.includes(NO_AUTHENTICATION)) return fail(Buffer.from([VERSION, NO_METHOD]));
+  if (!methods.includes(NO_AUTHENTICATION)) {
+    refuseUnread(context, client, 'SOCKS has no passwords here');
+    return fail(Buffer.from([VERSION, NO_METHOD]));
+  }
   client.write(Buffer.from([VERSION, NO_AUTHENTICATION]));
   const request = await readRequest(reader);
   if (request === undefined) return void client.destroy();
-  if (typeof request === 'number') return fail(reply(request));
   reader.setDeadline(0);
-  const { connections } = context;
   const destination = toNamed(context, request.destination);
   const asked = { door: 'socks', destination, client, peer: client } as const;
   if (request.problem !== undefined) {
     connections.refuse(asked, { isAllowed: false, rule: null, reason: request.problem });
-    return fail(reply(REPLY.refused));
+    return fail(reply(request.code ?? REPLY.refused));
   }
   const opened = await connections.open(asked);
   if (!('upstream' in opened)) return fail(reply(toReply(opened)));
@@ -66,9 +68,15 @@ export async function serveSocks(
 }
 
 /** SOCKS 4 names no hosts in a way that could be told from addresses. */
-export function refuseSocks4(client: Socket, reader: ByteReader): void {
+export function refuseSocks4(context: DoorContext, client: Socket, reader: ByteReader): void {
+  refuseUnread(context, client, 'SOCKS 4 is not spoken here');
   reader.detach();
   endWith(client, Buffer.from([0, 0x5b, 0, 0, 0, 0, 0, 0]));
+}
+
+function refuseUnread({ connections }: DoorContext, client: Socket, reason: string): void {
+  const asked = { door: 'socks', destination: UNREAD, client, peer: client } as const;
+  connections.refuse(asked, { isAllowed: false, rule: null, reason });
 }
 
 /** The address that it is bound to is nobody's business inside. */
@@ -88,18 +96,20 @@ async function readGreeting(reader: ByteReader): Promise<Buffer | undefined> {
 
 interface SocksRequest {
   readonly destination: Destination;
-  /** The host is none. */
+  /** The host is none, or something else than a connection to it is asked for. */
   readonly problem?: string;
+  /** The reply to that, where it has one of its own. */
+  readonly code?: number;
 }
 
-/** The code of a refusal where it asks for something else; undefined where it is not SOCKS. */
-async function readRequest(reader: ByteReader): Promise<SocksRequest | number | undefined> {
+/** Undefined where it is not SOCKS. */
+async function readRequest(reader: ByteReader): Promise<SocksRequest | undefined> {
   const start = await readExactly(reader, 4);
   if (!start) return undefined;
   const [version, command, reserved, type] = start;
   if (version !== VERSION || reserved !== 0) return undefined;
-  if (command !== CONNECT) return REPLY.badCommand;
-  if (type !== 1 && type !== 3 && type !== 4) return REPLY.badAddress;
+  if (type !== 1 && type !== 3 && type !== 4)
+    return { destination: UNREAD, problem: 'no such kind of address', code: REPLY.badAddress };
   const length = type === 3 ? (await readExactly(reader, 1))?.[0] : type * 4;
   const host = length ? await readExactly(reader, length) : undefined;
   const port = (host && (await readExactly(reader, 2)))?.readUInt16BE(0);
@@ -109,6 +119,8 @@ async function readRequest(reader: ByteReader): Promise<SocksRequest | number | 
   const parsed = parseHost(text);
   if ('problem' in parsed) return { destination: toOddDestination(text), problem: parsed.problem };
   const destination: Destination = { protocol: 'tcp', ...parsed, port };
+  if (command !== CONNECT)
+    return { destination, problem: 'SOCKS connects and nothing else', code: REPLY.badCommand };
   return port === 0 ? { destination, problem: '0 is not a port' } : { destination };
 }
 

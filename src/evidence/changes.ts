@@ -1,5 +1,7 @@
+import { makeMoveTest } from './move-test.ts';
 import { MovedPaths } from './moved-paths.ts';
-import type { Change, ChangeKind, PathVerdict } from './path-verdict.ts';
+import { leaveNamelessOut } from './nameless-files.ts';
+import { type Change, type ChangeKind, isChange, type PathVerdict } from './path-verdict.ts';
 import { PlainPaths } from './plain-paths.ts';
 import type { RunRecord } from './run-record.ts';
 
@@ -29,49 +31,20 @@ export type ChangesInput = Pick<
 const NO_FILES = ['/dev', '/proc', '/sys'];
 
 export function findChanges(input: ChangesInput): Changes {
-  const isMoved = makeMoveTest(input);
+  const isMoved = makeMoveTest(input.events);
   const plain = new PlainPaths();
   const moved: Change[] = [];
-  for (const event of input.events) {
-    if (!isChange(event)) continue;
-    if (isMoved(event)) moved.push(event);
-    else plain.add(event);
+  for (const change of leaveNamelessOut(input.events.filter(isChange), input.finalStates)) {
+    if (isMoved(change)) moved.push(change);
+    else plain.add(change);
   }
   const lists = new ChangeLists(input);
-  for (const verdict of plain.verdicts(input.finalStates)) lists.add(verdict);
+  const hasSetTimes = input.events.some((event) => isChange(event) && event.op === 'utimes');
+  for (const verdict of plain.verdicts(input.finalStates, hasSetTimes)) lists.add(verdict);
   if (moved.length > 0)
-    for (const verdict of new MovedPaths({ ...input, changes: moved }).verdicts())
+    for (const verdict of new MovedPaths({ ...input, changes: moved, hasSetTimes }).verdicts())
       lists.add(verdict);
   return lists.changes;
-}
-
-function isChange(event: RunRecord['events'][number]): event is Change {
-  return event.kind === 'file' && event.op !== 'read' && event.outcome === 'ok';
-}
-
-/** Whether a change has to do with a move: at an end of one, or below a directory that was moved. */
-function makeMoveTest({ events }: ChangesInput): (change: Change) => boolean {
-  const ends = new Set<string>();
-  const moved = new Set<string>();
-  // What is in a directory depends on how that came to be.
-  const places = new Set<string>();
-  for (const event of events) {
-    if (!isChange(event)) continue;
-    if (event.op === 'mkdir' || event.op === 'rmdir') places.add(event.path);
-    if (event.op !== 'rename' && event.op !== 'link') continue;
-    for (const end of [event.path, event.target ?? '']) {
-      ends.add(end);
-      if (event.isDirectory) moved.add(end);
-    }
-  }
-  if (ends.size === 0) return () => false;
-  return ({ path }) => {
-    if (ends.has(path) || places.has(path)) return true;
-    if (moved.size > 0)
-      for (let at = path; at !== ''; at = at.slice(0, at.lastIndexOf('/')))
-        if (moved.has(at)) return true;
-    return false;
-  };
 }
 
 type Lists = Record<ChangeKind, string[]>;

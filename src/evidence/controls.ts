@@ -19,6 +19,9 @@ const NETWORK_OPS: readonly string[] = ['connect', 'bind', 'resolve'];
 /** Operations that change nothing. */
 const QUIET_OPS: ReadonlySet<string> = new Set(['read', 'exec', ...NETWORK_OPS]);
 
+/** In a directory that is git's by its name, which is kept in mind; the guard of the broker knows the others as well. */
+const GIT_CONFIG = /^(.*\.git(?:\/modules\/.+|\/worktrees\/[^/]+)?)\/config(?:\.worktree)?$/s;
+
 const LOOPBACK = /^\w+:(?:127(?:\.\d{1,3}){3}(?=:|$)|\[::1\]|\[::ffff:127\.)/;
 
 /** The three questions that a reviewer asks first: what got out, what was written, what will run later. */
@@ -56,10 +59,18 @@ export function listChanged(changes: ChangeSet): string[] {
   return [...created, ...modified, ...removed, ...attributes];
 }
 
-/** Those that are protected unless a policy names them. */
+/** Those that are protected unless a policy names them; of a repository that the run has made, its configuration is not. */
 export function findConfiguration(paths: readonly string[]): string[] {
   const known = makeProtectedPaths();
-  return paths.filter((path) => known.find(path.replace(/\/$/, '')) !== undefined).sort();
+  const isBorn = (dir: string): boolean => paths.includes(`${dir}/`);
+  return paths
+    .filter((path) => {
+      const gitDir = GIT_CONFIG.exec(path)?.[1];
+      return gitDir === undefined
+        ? known.find(path.replace(/\/$/, '')) !== undefined
+        : !isBorn(gitDir);
+    })
+    .sort();
 }
 
 export function isAboutConfiguration({ rule }: RefusalEntry): boolean {

@@ -141,7 +141,7 @@ export interface RunFacts {
   /** How often each image was started. */
   readonly starts: Readonly<Record<string, number>>;
   /** Digests of images that the run itself has made, by their real names: they may differ from run to run. */
-  readonly built_digests: Readonly<Record<string, string>>;
+  readonly built_digests: Readonly<Record<string, readonly string[]>>;
   /** Distinct command lines of programs, by image, redacted; the first few. */
   readonly commands: Readonly<Record<string, readonly (readonly string[])[]>>;
   /** What rules have folded: the form, how many names share it, and by which rules. */

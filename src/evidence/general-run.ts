@@ -1,4 +1,4 @@
-import type { LimitEvent } from '../observe/event.ts';
+import type { LimitEvent, Surface } from '../observe/event.ts';
 import { type Changes, type ChangeSet, findChanges } from './changes.ts';
 import { makeControls } from './controls.ts';
 import { listRefusals, makeEntries } from './entries.ts';
@@ -82,7 +82,10 @@ function makeContent(record: RunRecord, input: ContentInput): EvidenceContent {
     run_ids: [input.runId],
     total_runs: 1,
     command: normalised.command,
-    policy: { name: normalised.textOf(record.policy.name), default: record.policy.isDefault },
+    policy: {
+      name: namePolicy(normalised.textOf(record.policy.name)),
+      default: record.policy.isDefault,
+    },
     mode: facts.mode,
     level: facts.level,
     network: facts.network,
@@ -122,26 +125,37 @@ function listLimits({ events }: RunRecord): string[] {
 }
 
 /** Numbers of distinct things, never of times: those depend on the machine. */
+/** Where on this machine it lies does not matter. */
+function namePolicy(name: string): string {
+  return name.startsWith('/') ? name.slice(name.lastIndexOf('/') + 1) : name;
+}
+
+/** Of what was not watched there is no number, which would be zero. */
 function countFacts({
   entries,
   changes,
   refusals,
-}: Pick<EvidenceContent, 'entries' | 'changes' | 'refusals'>): Record<string, number> {
+  coverage,
+}: Pick<EvidenceContent, 'entries' | 'changes' | 'refusals' | 'coverage'>): Record<string, number> {
   let read = 0;
   let written = 0;
   for (const ops of Object.values(entries.files)) {
     if (ops['read']?.['ok']) read++;
     if (Object.entries(ops).some(([op, outcomes]) => isChanging(op) && outcomes['ok'])) written++;
   }
+  const ifWatched = (surface: Surface, counts: Record<string, number>): Record<string, number> =>
+    coverage[surface].status === 'absent' ? {} : counts;
   return {
-    files_read: read,
-    files_written: written,
-    files_created: changes.created.length,
-    files_modified: changes.modified.length,
-    files_removed: changes.removed.length,
-    files_with_new_attributes: changes.attributes.length,
-    programs: Object.keys(entries.processes).length,
-    endpoints: Object.keys(entries.network).length,
+    ...ifWatched('reads', { files_read: read }),
+    ...ifWatched('changes', {
+      files_written: written,
+      files_created: changes.created.length,
+      files_modified: changes.modified.length,
+      files_removed: changes.removed.length,
+      files_with_new_attributes: changes.attributes.length,
+    }),
+    ...ifWatched('programs', { programs: Object.keys(entries.processes).length }),
+    ...ifWatched('network', { endpoints: Object.keys(entries.network).length }),
     refusals: refusals.length,
   };
 }

@@ -1,14 +1,15 @@
-import { contentOf, Overlay, type OverlayNode } from './overlay.ts';
+import { applyChange } from './apply-change.ts';
+import { MoveGroups } from './move-groups.ts';
+import { Overlay, type OverlayNode } from './overlay.ts';
 import type { Change, ChangeKind, FinalStates, PathVerdict } from './path-verdict.ts';
-
-/** Renames that undo each other, over and over, need a few rounds to be brought in line with the final states. */
-const MAX_ROUNDS = 8;
 
 export interface MovedPathsInput {
   /** In the order in which they were first seen. */
   readonly changes: readonly Change[];
   readonly finalStates: FinalStates;
   readonly movedContents: ReadonlyMap<string, readonly string[]>;
+  /** Of anything: what was there before may have other names. */
+  readonly hasSetTimes: boolean;
 }
 
 /** Paths of a run in which things were moved: what stands at a place in the end may have come from another one. */
@@ -17,16 +18,12 @@ export class MovedPaths {
   readonly #overlay = new Overlay();
   /** What was found below directories that were moved, by full path. */
   readonly #found = new Set<string>();
-  /** Paths whose state was taken when they were first opened for writing. */
-  readonly #compared = new Set<string>();
+  readonly #traces: Traces;
 
   constructor(input: MovedPathsInput) {
     this.#input = input;
-    for (const change of input.changes) {
-      apply(this.#overlay, change);
-      if (change.before) this.#compared.add(change.path);
-    }
-    repeatRenames(this.#overlay, input);
+    for (const change of input.changes) applyChange(this.#overlay, change);
+    this.#traces = new Traces(input.changes);
     for (const [directory, names] of input.movedContents) {
       if (input.finalStates.get(directory) === 'absent') continue;
       for (const name of names) this.#find(directory, name);
@@ -36,6 +33,11 @@ export class MovedPaths {
   *verdicts(): Generator<PathVerdict> {
     const known = new Set<string>(this.#overlay.before.keys());
     for (const { path } of this.#overlay.nodes()) known.add(path);
+    // Of what was done twice in one place, the second time is not told.
+    for (const { op, path, target } of this.#input.changes) {
+      known.add(path);
+      if ((op === 'rename' || op === 'link') && target !== undefined) known.add(target);
+    }
     for (const path of known) {
       const verdict = this.#judge(path);
       if (verdict) yield verdict;
@@ -50,8 +52,7 @@ export class MovedPaths {
       path,
       kind,
       isUnverified,
-      isDirectory:
-        kind === 'removed' ? this.#overlay.wasDirectory(path) : this.#overlay.isDirectory(path),
+      isDirectory: kind === 'removed' ? this.#overlay.wasDirectory(path) : this.#isDirectory(path),
     });
     if (wasThere !== isThere) return make(isThere ? 'created' : 'removed');
     if (!isThere) return undefined;
@@ -82,72 +83,67 @@ export class MovedPaths {
     return this.#overlay.isThere(path);
   }
 
+  #isDirectory(path: string): boolean {
+    const state = this.#input.finalStates.get(path);
+    return state === undefined ? this.#overlay.isDirectory(path) : state === 'directory';
+  }
+
   /** Of what was there before and is there again, or still. */
   #isModified(path: string, node: OverlayNode | undefined): 'yes' | 'no' | 'unknown' {
-    const { finalStates } = this.#input;
-    if (this.#overlay.isDirectory(path) && this.#overlay.wasDirectory(path)) return 'no';
-    if (!node?.isThere) return finalStates.get(path) === 'same' ? 'no' : 'yes';
-    const { origin, written } = node.content ?? { origin: node.origin, written: null };
-    if (origin !== path) return 'yes';
-    if (!written) return 'no';
-    if (written.some((name) => finalStates.get(name) === 'changed')) return 'yes';
-    const isSame = (name: string): boolean =>
-      finalStates.get(name) === 'same' && this.#compared.has(name);
-    return written.every(isSame) ? 'no' : 'unknown';
+    const wasDirectory = this.#overlay.wasDirectory(path);
+    if (wasDirectory || this.#isDirectory(path))
+      return wasDirectory && this.#isDirectory(path) ? 'no' : 'yes';
+    const state = this.#input.finalStates.get(path);
+    if (state === 'other') return 'yes';
+    if (state === 'same') return 'no';
+    if (state === 'changed')
+      return this.#traces.isTimed(path) && !this.#traces.isWritten(path) ? 'no' : 'yes';
+    if (state === 'touched' && !this.#input.hasSetTimes) return 'no';
+    if (state === 'touched' || state === 'alike')
+      return this.#traces.isWritten(path) ? 'unknown' : 'no';
+    // Nothing is known but what the events tell.
+    const { origin, isWritten } = node?.content ?? { origin: node?.origin, isWritten: false };
+    if (!node?.isThere || origin !== path) return 'yes';
+    return isWritten ? 'unknown' : 'no';
   }
 }
 
-function apply(overlay: Overlay, event: Change): void {
-  const { op, path, target = '', isDirectory = false, isReplacing = false, move } = event;
-  switch (op) {
-    case 'create':
-    case 'mknod':
-    case 'symlink':
-    case 'mkdir':
-      overlay.create(path, { isDirectory: op === 'mkdir' });
-      return;
-    case 'unlink':
-    case 'rmdir':
-      overlay.remove(path, op === 'rmdir');
-      return;
-    case 'rename':
-      if (move === 'exchange') overlay.exchange(path, target, { isDirectory });
-      else if (move === 'back') overlay.noteReturn(path, target, { isDirectory });
-      else if (move === 'none') for (const name of [path, target]) overlay.touch(name);
-      else overlay.rename(path, target, { isDirectory, isReplacing });
-      return;
-    case 'link':
-      overlay.link(path, target);
-      return;
-    case 'write':
-    case 'truncate': {
-      const content = contentOf(overlay.touch(path));
-      content.written ??= [];
-      if (!content.written.includes(path)) content.written.push(path);
-      return;
-    }
-    default: {
-      const node = overlay.touch(path);
-      contentOf(node).hasNewAttributes = true;
-      if (isDirectory) node.isDirectory = true;
-    }
-  }
-}
+/** What was done to a file by any name that it may have had. */
+class Traces {
+  readonly #changes: readonly Change[];
+  readonly #paths = new Map<string, ReadonlySet<string>>();
+  #groups: MoveGroups | undefined;
 
-/** A file's rename is reported once, however often it happened: the last time shows in the final states only. */
-function repeatRenames(overlay: Overlay, { changes, finalStates }: MovedPathsInput): void {
-  const renames = changes.filter(
-    ({ op, isDirectory, move }) => op === 'rename' && !isDirectory && !move,
-  );
-  for (let round = 0, isMoved = true; isMoved && round < MAX_ROUNDS; round++) {
-    isMoved = false;
-    for (const { path, target = '' } of renames) {
-      const isWanted =
-        finalStates.get(path) === 'absent' &&
-        (finalStates.get(target) ?? 'absent') !== 'absent' &&
-        !overlay.isThere(target);
-      if (isWanted && overlay.repeatRename(path, target)) isMoved = true;
-    }
+  constructor(changes: readonly Change[]) {
+    this.#changes = changes;
+  }
+
+  isTimed(path: string): boolean {
+    return this.#has(path, 'utimes');
+  }
+
+  isWritten(path: string): boolean {
+    return this.#has(path, 'write') || this.#has(path, 'truncate');
+  }
+
+  #has(path: string, op: string): boolean {
+    const known = this.#find(op);
+    return this.#namesOf(path).some((name) => known.has(name));
+  }
+
+  #find(op: string): ReadonlySet<string> {
+    const known = this.#paths.get(op);
+    if (known) return known;
+    const changes = this.#changes.filter((change) => change.op === op);
+    const found = new Set(changes.flatMap(({ path }) => this.#namesOf(path)));
+    this.#paths.set(op, found);
+    return found;
+  }
+
+  /** The path itself, and the groups of paths between which it was moved. */
+  #namesOf(path: string): string[] {
+    this.#groups ??= new MoveGroups(this.#changes);
+    return [path, ...this.#groups.of(path)];
   }
 }
 

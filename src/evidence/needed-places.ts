@@ -1,3 +1,4 @@
+import { isRedacted } from '../core/redaction-mark.ts';
 import type { Event } from '../observe/event.ts';
 import type { Variables } from '../policy/policy.ts';
 import { isNameless } from './normalise/special-paths.ts';
@@ -5,9 +6,11 @@ import { isNameless } from './normalise/special-paths.ts';
 /** Where a grant for a path has to stand: at the path itself, or at the directory that was there before the run. */
 export interface Place {
   readonly path: string;
-  /** The path, or something above it, was made, moved or removed in the run. */
+  /** The path, or something above it, was made, moved or removed in the run, or has a name that no entry can spell. */
   readonly isNew: boolean;
-  /** The first name below `path` that was. */
+  /** It is not new: a part of its name is hidden. */
+  readonly isHidden: boolean;
+  /** The first name below `path` that is so. */
   readonly name: string;
 }
 
@@ -15,21 +18,28 @@ export interface Placer {
   place(path: string): Place;
 }
 
-/** Bytes that are not text, a secret that was taken out, white space at the end: no entry of a policy can name them. */
-const UNSPEAKABLE = /\\(?:\\|x[89a-f][0-9a-f])|\[redacted\]|\s$/;
+/** Bytes that are not text, white space at the end: no entry of a policy can name them. */
+const UNSPEAKABLE = /\\(?:\\|x[89a-f][0-9a-f])|\s$/;
+
+/** Whether an entry of a policy can name it as it is. */
+export function isSpeakable(name: string): boolean {
+  return !UNSPEAKABLE.test(name) && !isRedacted(name);
+}
 
 export function makePlacer(events: readonly Event[]): Placer {
   const moving = findMoving(events);
   const known = new Map<string, Place>();
   const place = (path: string): Place => {
     const cut = path.lastIndexOf('/');
-    if (cut < 0 || path === '/') return { path: '/', isNew: false, name: '' };
+    if (cut < 0 || path === '/') return { path: '/', isNew: false, isHidden: false, name: '' };
     const above = placeDirectory(path.slice(0, cut) || '/');
     if (above.isNew) return above;
     const name = path.slice(cut + 1);
-    return moving.has(path) || UNSPEAKABLE.test(name) || isNameless(name)
-      ? { path: above.path, isNew: true, name }
-      : { path, isNew: false, name: '' };
+    if (moving.has(path) || UNSPEAKABLE.test(name) || isNameless(name))
+      return { path: above.path, isNew: true, isHidden: false, name };
+    return isRedacted(name)
+      ? { path: above.path, isNew: true, isHidden: true, name }
+      : { path, isNew: false, isHidden: false, name: '' };
   };
   const placeDirectory = (path: string): Place => {
     let found = known.get(path);
@@ -76,13 +86,18 @@ function findMoving(events: readonly Event[]): ReadonlySet<string> {
 const BROAD_IN_HOME = ['', '/.cache', '/.config', '/.local', '/.local/share', '/.local/state'];
 const BROAD = ['/run/user', '/var/cache', '/var/lib', '/var/log', '/var/run', '/usr/local'];
 
-/** Directories that hold what belongs to many programs: never granted as a whole. */
-export function makeBroadTest({ cwd, home }: Variables): (path: string) => boolean {
-  const broad = new Set([...BROAD, ...BROAD_IN_HOME.map((name) => home + name)]);
+/**
+ * Directories that hold what belongs to many programs: never granted as a whole. A workspace may lie right below the
+ * root; one that is the home, or holds it, is as broad as that.
+ */
+export function makeBroadTest({
+  cwd,
+  home,
+}: Pick<Variables, 'cwd' | 'home'>): (path: string) => boolean {
+  const broad = new Set(['/', ...BROAD, ...BROAD_IN_HOME.map((name) => home + name)]);
   for (const path of [cwd, home])
     for (let at = parentOf(path); at !== ''; at = parentOf(at)) broad.add(at);
-  broad.delete(cwd);
-  return (path) => path !== cwd && (broad.has(path) || path.lastIndexOf('/') === 0);
+  return (path) => broad.has(path) || (path !== cwd && path.lastIndexOf('/') === 0);
 }
 
 function parentOf(path: string): string {

@@ -21,8 +21,7 @@ export interface OverlayNode {
 export interface Content {
   /** Where it was before the run; null when it was born in it. */
   readonly origin: string | null;
-  /** By these paths. */
-  written: string[] | null;
+  isWritten: boolean;
   hasNewAttributes: boolean;
 }
 
@@ -34,8 +33,6 @@ export class Overlay {
   readonly #directories = new Set<string>();
   /** Paths at which there was a directory at some time of the run. */
   readonly #seenDirectories = new Set<string>();
-  /** By target: renames of files are reported once, however often they happen. */
-  readonly #renames = new Map<string, Set<string>>();
 
   get before(): ReadonlyMap<string, boolean> {
     return this.#before;
@@ -51,10 +48,15 @@ export class Overlay {
     return node?.isThere ? node.isDirectory : this.#seenDirectories.has(path);
   }
 
+  /** Its path before the run, of what no event has spoken of yet; null when it is not known to have been there. */
+  originOf(path: string): string | null {
+    const { isTouched, origin } = this.#locate(path);
+    return isTouched ? null : origin;
+  }
+
   /** Something is there: it is read, written, removed. */
   touch(path: string): OverlayNode {
-    let node = this.#locate(path);
-    if (!node.isThere) node = this.#revive(path, node);
+    const node = this.#locate(path);
     this.#settle(node, true);
     // Nothing that we know of put it there; the call that did was one of many like it.
     if (!node.isThere) this.#bear(node);
@@ -88,7 +90,6 @@ export class Overlay {
     options: { isDirectory: boolean; isReplacing: boolean },
   ): void {
     if (options.isDirectory) this.#seenDirectories.add(path).add(target);
-    else this.#renames.set(target, (this.#renames.get(target) ?? new Set()).add(path));
     const source = this.touch(path);
     this.#tellKind(source, options);
     const place = this.#locate(target);
@@ -136,14 +137,6 @@ export class Overlay {
       node = child;
     }
     return node.isThere;
-  }
-
-  /** Moves what stands at `path` as an earlier event did. False when that cannot have been. */
-  repeatRename(path: string, target: string): boolean {
-    const source = this.find(path);
-    if (!source?.isThere || !source.isTouched) return false;
-    this.#move(source, target);
-    return true;
   }
 
   *nodes(): Generator<{ path: string; node: OverlayNode }> {
@@ -231,13 +224,6 @@ export class Overlay {
     source.name = place.name;
     place.parent.children?.set(place.name, source);
   }
-
-  /** An event speaks of what is gone: a rename that was reported before has happened once more. */
-  #revive(path: string, gone: OverlayNode): OverlayNode {
-    for (const source of this.#renames.get(path) ?? [])
-      if (this.repeatRename(source, path)) return this.#locate(path);
-    return gone;
-  }
 }
 
 function isBelow(node: OverlayNode, other: OverlayNode): boolean {
@@ -259,6 +245,6 @@ function makeNode(
 }
 
 export function contentOf(node: OverlayNode): Content {
-  node.content ??= { origin: node.origin, written: null, hasNewAttributes: false };
+  node.content ??= { origin: node.origin, isWritten: false, hasNewAttributes: false };
   return node.content;
 }

@@ -1,4 +1,4 @@
-import type { FileEvent } from '../observe/event.ts';
+import type { Event, FileEvent } from '../observe/event.ts';
 import type { FinalState } from './run-record.ts';
 
 export type ChangeKind = 'created' | 'modified' | 'removed' | 'attributes';
@@ -14,5 +14,12 @@ export interface PathVerdict {
 
 /** A change that was made. */
 export type Change = FileEvent;
+
+/** Whether something may be another one, or otherwise, since. */
+export function isChange(event: Event): event is Change {
+  return (
+    event.kind === 'file' && event.op !== 'read' && event.outcome === 'ok' && event.move !== 'none'
+  );
+}
 
 export type FinalStates = ReadonlyMap<string, FinalState>;

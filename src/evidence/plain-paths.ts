@@ -1,6 +1,5 @@
-import { isNameless } from './normalise/special-paths.ts';
-import { splitPath } from './normalise/split-path.ts';
 import type { Change, ChangeKind, FinalStates, PathVerdict } from './path-verdict.ts';
+import type { FinalState } from './run-record.ts';
 
 const WAS_THERE = 1;
 const IS_THERE = 2;
@@ -10,8 +9,6 @@ const IS_WRITTEN = 8;
 const HAS_NEW_ATTRIBUTES = 16;
 const WAS_DIRECTORY = 32;
 const IS_DIRECTORY = 64;
-/** Its state was taken when it was first opened for writing. */
-const IS_COMPARED = 128;
 
 const MAKING: ReadonlySet<string> = new Set(['create', 'mkdir', 'mknod', 'symlink']);
 const REMOVING: ReadonlySet<string> = new Set(['unlink', 'rmdir']);
@@ -20,7 +17,7 @@ const REMOVING: ReadonlySet<string> = new Set(['unlink', 'rmdir']);
 export class PlainPaths {
   readonly #marks = new Map<string, number>();
 
-  add({ op, path, before, isDirectory = false }: Change): void {
+  add({ op, path, isDirectory = false }: Change): void {
     const known = this.#marks.get(path);
     const isPlace = isDirectory || op === 'mkdir' || op === 'rmdir';
     const isMaking = MAKING.has(op);
@@ -32,47 +29,49 @@ export class PlainPaths {
     } else if (REMOVING.has(op)) marks = (marks & ~IS_THERE) | IS_NEW;
     else if (op === 'write' || op === 'truncate') marks |= IS_WRITTEN;
     else marks |= HAS_NEW_ATTRIBUTES | (isPlace ? IS_DIRECTORY : 0);
-    if (before) marks |= IS_COMPARED;
     this.#marks.set(path, marks);
   }
 
-  *verdicts(finalStates: FinalStates): Generator<PathVerdict> {
+  /** Where the run has set times, of whatever name, those of a file that was touched do not tell. */
+  *verdicts(finalStates: FinalStates, hasSetTimes: boolean): Generator<PathVerdict> {
     for (const [path, marks] of this.#marks) {
       const state = finalStates.get(path);
       const wasThere = (marks & WAS_THERE) !== 0;
       const isThere = state === undefined ? (marks & IS_THERE) !== 0 : state !== 'absent';
-      if (!isThere && (marks & IS_NEW) === 0 && hadNoName(path)) continue;
-      const kind = judge({ marks, state, wasThere, isThere });
+      const wasDirectory = (marks & WAS_DIRECTORY) !== 0;
+      const isDirectory =
+        state === undefined ? (marks & IS_DIRECTORY) !== 0 : state === 'directory';
+      const isPlace = wasDirectory && isDirectory;
+      const isAsBefore = state === 'same' || (state === 'touched' && !hasSetTimes);
+      const kind = judge({ marks, isAsBefore, wasThere, isThere, isPlace });
       if (!kind) continue;
-      const isDirectory = (marks & (kind === 'removed' ? WAS_DIRECTORY : IS_DIRECTORY)) !== 0;
-      const isChecked = state === 'changed' || (marks & IS_NEW) !== 0;
-      yield { path, kind, isDirectory, isUnverified: kind === 'modified' && !isChecked };
+      yield {
+        path,
+        kind,
+        isDirectory: kind === 'removed' ? wasDirectory : isDirectory,
+        isUnverified: kind === 'modified' && isUntold(state) && (marks & IS_NEW) === 0,
+      };
     }
   }
 }
 
-/** It was not under this name before the run either; where it got another one, that is a change of its own. */
-function hadNoName(path: string): boolean {
-  return isNameless(splitPath(path).name);
-}
-
 interface Case {
   readonly marks: number;
-  readonly state: string | undefined;
+  readonly isAsBefore: boolean;
   readonly wasThere: boolean;
   readonly isThere: boolean;
+  /** A directory, then as now. */
+  readonly isPlace: boolean;
 }
 
-function judge({ marks, state, wasThere, isThere }: Case): ChangeKind | undefined {
+function isUntold(state: FinalState | undefined): boolean {
+  return state === undefined || state === 'touched' || state === 'alike';
+}
+
+function judge({ marks, isAsBefore, wasThere, isThere, isPlace }: Case): ChangeKind | undefined {
   if (wasThere !== isThere) return isThere ? 'created' : 'removed';
   if (!isThere) return undefined;
-  const isPlace = (marks & WAS_DIRECTORY) !== 0 && (marks & IS_DIRECTORY) !== 0;
-  const isSame = state === 'same';
-  // It came back in a way that was reported before, as it was.
-  const isBack = isSame && (marks & IS_THERE) === 0;
-  const isReplaced = (marks & IS_NEW) !== 0 && !isPlace && !isBack;
-  const isWritten =
-    (marks & IS_WRITTEN) !== 0 && !(isSame && (marks & IS_COMPARED) !== 0) && !isBack;
-  if (isReplaced || isWritten) return 'modified';
+  const isReplaced = (marks & IS_NEW) !== 0 && !isPlace;
+  if (isReplaced || ((marks & IS_WRITTEN) !== 0 && !isAsBefore)) return 'modified';
   return marks & HAS_NEW_ATTRIBUTES ? 'attributes' : undefined;
 }

@@ -1,7 +1,7 @@
-import type { Policy } from '../policy/policy.ts';
 import { digestOf } from './evidence-digest.ts';
 import type { Evidence } from './evidence.ts';
 import { type GeneralRun, generaliseRun } from './general-run.ts';
+import type { RulesOfRun } from './refusing-rules.ts';
 import { makeRunFacts } from './run-facts.ts';
 import type { RunRecord } from './run-record.ts';
 
@@ -11,8 +11,8 @@ export interface EvidenceOptions {
   readonly assayVersion: string;
   /** What the machine says of itself: kernel, architecture. */
   readonly host: Readonly<Record<string, string>>;
-  /** Of the run, to say what would have allowed what it refused. */
-  readonly policy?: Pick<Policy, 'fs'> | undefined;
+  /** Of the run, to say what would have allowed what it refused, and what a suggestion must not grant. */
+  readonly policy?: RulesOfRun | undefined;
 }
 
 /** A record → the evidence of one run: what any equal run has as well, and apart from it what is only of this one. */

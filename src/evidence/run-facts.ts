@@ -1,10 +1,13 @@
 import type { Event, Program } from '../observe/event.ts';
+import { TRUNCATED } from '../observe/program-table.ts';
+import { FOREIGN_SOCKET } from '../plan/broker.ts';
 import type { Policy } from '../policy/policy.ts';
 import { type RefusedOp, suggestAllow } from '../policy/suggest-flag.ts';
 import type { Changes, ChangeSet } from './changes.ts';
 import type { RunConnection, RunFacts, RunRefusal } from './evidence.ts';
 import { findNeeds } from './needs.ts';
 import type { Normalised } from './normalise/normalise.ts';
+import type { RulesOfRun } from './refusing-rules.ts';
 import type { RunId } from './run-id.ts';
 import type { RunRecord } from './run-record.ts';
 import { sortUnique, toRecord } from './sorting.ts';
@@ -23,7 +26,7 @@ export interface RunFactsInput {
   readonly isBorn: (image: string) => boolean;
   readonly assayVersion: string;
   readonly host: Readonly<Record<string, string>>;
-  readonly policy?: Pick<Policy, 'fs'> | undefined;
+  readonly policy?: RulesOfRun | undefined;
 }
 
 export function makeRunFacts(input: RunFactsInput): RunFacts {
@@ -56,7 +59,12 @@ export function makeRunFacts(input: RunFactsInput): RunFacts {
     connections: listConnections(record),
     refusals: listRunRefusals(input),
     hidden: [...new Set(record.hidden)].sort(),
-    needs: findNeeds({ ...record, pathOf }),
+    needs: findNeeds({
+      ...record,
+      pathOf,
+      rules: input.policy?.fs ?? [],
+      netRules: input.policy?.net ?? [],
+    }),
   };
 }
 
@@ -109,14 +117,16 @@ function countStarts(
   return toRecord(starts, (count) => count);
 }
 
+/** An image that is made during the run may be made anew, and run again. */
 function listBuilt(
   programs: readonly Program[],
   isBorn: (image: string) => boolean,
-): Record<string, string> {
-  const built = new Map<string, string>();
+): Record<string, string[]> {
+  const built = new Map<string, string[]>();
   for (const { image, digest } of programs)
-    if (digest !== undefined && isBorn(image)) built.set(image, `sha256:${digest}`);
-  return toRecord(built, (digest) => digest);
+    if (digest !== undefined && isBorn(image))
+      built.set(image, [...(built.get(image) ?? []), `sha256:${digest}`]);
+  return toRecord(built, (digests) => sortUnique(digests, (digest) => [digest]));
 }
 
 function listCommands(
@@ -129,7 +139,7 @@ function listCommands(
     const known = lines.get(image) ?? [];
     lines.set(image, known);
     for (const command of commands)
-      if (known.length < MAX_COMMANDS_OF_ONE) known.push([...command]);
+      known.push(known.length < MAX_COMMANDS_OF_ONE ? [...command] : [TRUNCATED]);
   }
   return toRecord(lines, (commands) => sortUnique(commands, (command) => command));
 }
@@ -156,7 +166,7 @@ function listRunRefusals({ record, policy }: RunFactsInput): RunRefusal[] {
     if (refusals.length >= MAX_REFUSALS) break;
     const { rule, layer } = event.decision;
     refusals.push({
-      op: event.kind === 'exec' ? 'exec' : event.op,
+      op: nameAttempt(event),
       subject: subjectOf(event, (path) => path),
       rule,
       layer,
@@ -167,6 +177,12 @@ function listRunRefusals({ record, policy }: RunFactsInput): RunRefusal[] {
   return sortUnique(refusals, ({ op, subject, rule, layer }) => [subject, op, layer, rule ?? '']);
 }
 
+/** What is refused is not known to be a new file, and goes by the same name in a dry run. */
+function nameAttempt(event: Attempt): string {
+  if (event.kind === 'exec') return 'exec';
+  return event.op === 'create' && event.decision?.layer !== 'limit' ? 'write' : event.op;
+}
+
 /** What would have allowed it: a flag or a line to add, or a rule to take out. */
 function makeHint(
   event: Attempt,
@@ -175,6 +191,7 @@ function makeHint(
 ): string | null {
   if (event.decision?.layer === 'egress') return makeEgressHint(event, egress);
   const asked = toRefused(event);
+  if (event.decision?.rule === FOREIGN_SOCKET.rule) return null;
   if (!asked || event.decision?.layer === 'git-guard' || event.decision?.layer === 'limit')
     return null;
   const { flag, policyLine, refusedBy } = suggestAllow(asked.op, asked.path, {

@@ -10,8 +10,22 @@ import type { Variables } from '../policy/policy.ts';
 
 export type { Overflow } from '../observe/event.ts';
 
-/** How a path ended that the run had changed or opened for writing. */
-export type FinalState = 'absent' | 'same' | 'changed';
+/**
+ * How a path ended that the run had changed or opened for writing: gone, a directory, as it was before, another file or
+ * of another size, of another time only, or `there`, with nothing to compare it with. `touched` is as before but for its
+ * attributes, as long as nobody has set its time back; `alike` where times do not tell.
+ */
+export type FinalState =
+  'absent' | 'directory' | 'same' | 'touched' | 'alike' | 'other' | 'changed' | 'there';
+
+/** Names below moved directories, about; what is beyond is missing from the net changes. */
+export const MAX_MOVED = 100_000;
+
+/** What was found by looking at what a run has touched, after it. */
+export interface Aftermath extends Pick<RunRecord, 'finalStates' | 'movedContents'> {
+  /** How many places could not be looked at; those of the private tmp, which goes with the run, are left out. */
+  readonly unseen: number;
+}
 
 /** A number that programs like to put into names. */
 export interface NumberRange {

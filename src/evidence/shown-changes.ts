@@ -3,6 +3,9 @@ import type { Entries } from './evidence.ts';
 import type { Normalised } from './normalise/normalise.ts';
 import type { RunRecord } from './run-record.ts';
 
+/** In a form: what stands for other names, which cannot be told from it. */
+const HIDING = /<\*>|\$\{UP\}/;
+
 /**
  * Net changes in their general form. What no line of the run speaks of comes and goes as its program sees fit, such as
  * the journal of a database: that is kept beside the content, under its real name, with all names that were made up.
@@ -36,7 +39,7 @@ export function showChanges(
     },
     isShown: (path) => {
       const form = formOf(path);
-      return !form.includes('<*>') && isKnown(path, form);
+      return !HIDING.test(form) && isKnown(path, form);
     },
   };
 }

@@ -1,95 +1,115 @@
-import type { Event, FileEvent, Program } from '../observe/event.ts';
-import { mayNeedDoor } from '../plan/network.ts';
-import { isEverything } from '../plan/network.ts';
-import { makeNetDecider } from '../policy/decide-net.ts';
-import { decide } from '../policy/decide.ts';
-import { parseHost } from '../policy/host.ts';
-import type { FsRight, FsRule, NetRule, Policy, Variables } from '../policy/policy.ts';
+import type { Decision, Event, ExecEvent, NetworkEvent, Program } from '../observe/event.ts';
+import { findBrokerRule } from '../plan/broker.ts';
+import type { Plan } from '../plan/make-plan.ts';
+import type { FsRule, NetRule, Policy } from '../policy/policy.ts';
+import { FileJudge, type FileRefusal } from './dry-run/file-judge.ts';
+import { NetJudge } from './dry-run/net-judge.ts';
 
-/** Something that a run did and that the policy would have refused. */
+/** Something that a run did, or tried, and that a bounded run would have been refused. */
 export interface Violation {
+  /** As events call it. */
   readonly op: string;
+  /** Also of a unix socket; else an endpoint, such as `tcp:127.0.0.1:80`. */
   readonly path: string;
-  /** The rule that refuses it; undefined when none allows it. */
+  /** The rule that refuses it; undefined when none allows it, or something else refuses. */
   readonly rule?: FsRule | NetRule | undefined;
+  /** What refuses, and by which layer, as the record has it. */
+  readonly decision: Decision;
 }
 
 export interface ViolationInput {
   readonly events: readonly Event[];
   readonly programs: readonly Program[];
   readonly policy: Policy;
-  readonly variables: Variables;
-  /** Names that the policy allows and that lead to an address: where there are no doors, only that is seen. */
+  /** The plan of the same run with its boundary. */
+  readonly boundary: Plan;
+  /** Names that the policy allows and that lead to an address. */
   readonly namesOf?: ((address: string) => readonly string[]) | undefined;
+  /** After the run. */
+  readonly isThere: (path: string) => boolean;
+  readonly isLink: (path: string) => boolean;
 }
 
-interface Need {
-  readonly op: string;
-  readonly right: FsRight;
-  readonly path: string;
+export interface JudgedRun {
+  readonly violations: readonly Violation[];
+  /** With the decision that a bounded run would have made. */
+  readonly events: readonly Event[];
 }
 
-/** A second name for a file is a way to read and to write it, and moving takes from one place and adds to another. */
-function needsOf(event: FileEvent): Need[] {
-  const { op, path, target } = event;
-  if (op === 'read') return [{ op, right: 'read', path }];
-  const needs: Need[] = [{ op, right: 'write', path }];
-  if (op === 'link') needs.push({ op, right: 'read', path });
-  if ((op === 'rename' || op === 'link') && target !== undefined)
-    needs.push({ op, right: 'write', path: target });
-  return needs;
-}
-
-const DNS_PORT = 53;
-
-/** Loopback is the run's own network whatever the policy says. */
-const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|0\.0\.0\.0|::)$/;
-
-/** What happened in a run that was refused nothing, judged by the engine that plans the ones that are. */
-export function findViolations(input: ViolationInput): Violation[] {
-  const { policy, variables } = input;
+/** What happened in a run that was refused nothing, judged by the plan of one that is. */
+export function judgeRun(input: ViolationInput): JudgedRun {
   const found = new Map<string, Violation>();
-  const add = (violation: Violation): void =>
-    void found.set(`${violation.op}\0${violation.path}`, violation);
-  const decideNet = makeNetDecider(policy);
-  // Where there are doors, names are asked for inside.
-  const hasDoors = policy.net.some(mayNeedDoor);
-  const judge = ({ op, right, path }: Need): void => {
-    if (isPrivate(path, variables)) return;
-    const { outcome, rule } = decide(policy, { op: right, path, tmpdir: variables.tmpdir });
-    if (outcome === 'deny') add({ op, path, rule });
+  const judge = makeJudge(input);
+  const keep = <T extends Event>(event: T, violation: Violation | undefined): T => {
+    if (!violation) return event;
+    const key = `${violation.op}\0${violation.path}`;
+    if (!found.has(key)) found.set(key, violation);
+    return { ...event, decision: violation.decision };
   };
-  for (const event of input.events) {
-    if (event.kind === 'file' && event.outcome === 'ok') needsOf(event).forEach(judge);
-    if (event.kind !== 'network') continue;
-    const { op, family, host, port } = event;
-    if (family === 'unix') {
-      if (op === 'bind' && !host.startsWith('@')) judge({ op, right: 'write', path: host });
-      if (op === 'connect' && event.outcome === 'ok' && !host.startsWith('@')) {
-        const { outcome, rule } = decide({ fs: policy.unix }, { op: 'write', path: host });
-        const isOwn = input.events.some(
-          (other) => other.kind === 'network' && other.op === 'bind' && other.host === host,
-        );
-        if (outcome === 'deny' && !isOwn) add({ op, path: host, rule });
-      }
-    } else if (op === 'connect' && (family === 'tcp' || family === 'udp') && !LOOPBACK.test(host)) {
-      const parsed = parseHost(host);
-      if ('problem' in parsed) continue;
-      if (family === 'udp' && port === DNS_PORT && hasDoors) continue;
-      const { outcome, rule } = decideNet({ host: parsed, port });
-      const isMeant = (name: string): boolean =>
-        (!rule || isEverything(rule.text)) &&
-        decideNet({ host: { name }, port }).outcome === 'allow';
-      if (outcome === 'deny' && !(input.namesOf?.(host) ?? []).some(isMeant))
-        add({ op, path: `${host}:${port}`, rule });
-    }
-  }
-  for (const { image, script } of input.programs)
-    for (const path of script === undefined ? [image] : [image, script])
-      judge({ op: 'exec', right: 'exec', path });
-  return [...found.values()];
+  const events = input.events.map((event) => keep(event, judge(event)));
+  const runs = listRuns(input.programs)
+    .map((event) => keep(event, judge(event)))
+    .filter((event) => event.decision !== undefined && !isTold(events, event.path));
+  return { violations: [...found.values()], events: [...events, ...runs] };
 }
 
-function isPrivate(path: string, { tmpdir }: Variables): boolean {
-  return path === tmpdir || path.startsWith(`${tmpdir}/`);
+function makeJudge(input: ViolationInput): (event: Event) => Violation | undefined {
+  const files = new FileJudge(input);
+  const net = new NetJudge({ ...input, files });
+  const { brokerRules } = input.boundary.launch;
+  const toViolation = (op: string, refusal: FileRefusal | undefined): Violation | undefined => {
+    if (!refusal) return undefined;
+    const rule =
+      typeof refusal.by === 'number' ? findBrokerRule(brokerRules, refusal.by) : undefined;
+    const name = refusal.by === 'set-user-id' ? 'setuid' : op;
+    return { op: name, path: refusal.path, rule, decision: decide(refusal, rule) };
+  };
+  return (event) => {
+    if (event.kind === 'exec') return toViolation('exec', files.judgeExec(event));
+    if (event.kind === 'file') {
+      const isBind = event.op === 'mknod' && net.isOwnSocket(event.path);
+      return isBind ? undefined : toViolation(event.op, files.judge(event));
+    }
+    if (event.kind !== 'network') return undefined;
+    if (event.family === 'unix') return toViolation(event.op, net.judgeUnix(event));
+    const refusal = net.judge(event);
+    if (!refusal) return undefined;
+    const { rule, layer } = refusal;
+    const path = nameEndpoint(event);
+    return { op: event.op, path, rule, decision: { rule: describeRule(rule), layer } };
+  };
+}
+
+function decide({ by, layer }: FileRefusal, rule: FsRule | undefined): Decision {
+  if (by === 'git-guard') return { rule: 'git guard', layer };
+  if (by === 'set-user-id') return { rule: 'no set-user-id files', layer };
+  return { rule: describeRule(rule), layer };
+}
+
+function describeRule(rule: FsRule | NetRule | undefined): string | null {
+  return rule ? `${rule.origin.source} ${rule.origin.key}: ${rule.origin.text}` : null;
+}
+
+function nameEndpoint({ family, host, port }: NetworkEvent): string {
+  const address = host.includes(':') ? `[${host}]` : host;
+  return `${family}:${address}${port === undefined ? '' : `:${port}`}`;
+}
+
+/** Programs as if somebody had asked for each of them: of the command itself and of interpreters there is no event. */
+function listRuns(programs: readonly Program[]): ExecEvent[] {
+  return programs.flatMap(({ image, script, parent, count, atMs }) =>
+    (script === undefined ? [image] : [image, script]).map((path) => ({
+      kind: 'exec' as const,
+      path,
+      outcome: 'ok',
+      basis: 'observed' as const,
+      program: parent,
+      count,
+      atMs,
+    })),
+  );
+}
+
+function isTold(events: readonly Event[], path: string): boolean {
+  return events.some((event) => event.kind === 'exec' && event.path === path && event.decision);
 }

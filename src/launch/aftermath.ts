@@ -7,73 +7,82 @@ import {
   openSync,
   readdirSync,
 } from 'node:fs';
+import { join } from './byte-path.ts';
 
-/** How a file was; numbers as text, since they can be longer than a double holds. */
+/** How a file is; numbers as text, since they can be longer than a double holds. */
 export interface KnownState {
+  readonly isDirectory: boolean;
   readonly dev: string;
   readonly ino: string;
   readonly size: number;
   readonly mtimeNs: string;
+  readonly ctimeNs: string;
 }
 
-export interface Touched {
-  /** On the host, as bytes: names need not be text. */
-  readonly host: Buffer;
-  readonly before?: KnownState | undefined;
-}
-
-/** How what a run has touched is now. Without a state before, what is there counts as changed. */
-export function readFinalState({ host, before }: Touched): 'absent' | 'same' | 'changed' {
+/** What stands at a path on the host, given as bytes: names need not be text. Null when nothing does. */
+export function readState(host: Buffer): KnownState | 'unknown' | null {
   const now = lstat(host);
-  if (!now) return 'absent';
-  if (!before) return 'changed';
-  const isSame =
-    String(now.dev) === before.dev &&
-    String(now.ino) === before.ino &&
-    Number(now.size) === before.size &&
-    String(now.mtimeNs) === before.mtimeNs;
-  return isSame ? 'same' : 'changed';
+  if (!now || now === 'unknown') return now ?? null;
+  return {
+    isDirectory: now.isDirectory(),
+    dev: String(now.dev),
+    ino: String(now.ino),
+    size: Number(now.size),
+    mtimeNs: String(now.mtimeNs),
+    ctimeNs: String(now.ctimeNs),
+  };
 }
 
 export function isLink(host: Buffer): boolean {
-  return lstat(host)?.isSymbolicLink() === true;
+  const now = lstat(host);
+  return now !== 'unknown' && now?.isSymbolicLink() === true;
 }
 
-function lstat(host: Buffer): BigIntStats | undefined {
+function lstat(host: Buffer): BigIntStats | 'unknown' | undefined {
   try {
     return atHand(host, (path) => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
-  } catch {
-    return undefined; // below something that is no directory any more: gone
+  } catch (error) {
+    return isGone(error) ? undefined : 'unknown';
   }
 }
 
-/** What lies below a directory, relative to it, directories before what is in them; at most `max` names. */
-export function listTree(host: Buffer, max: number): Buffer[] {
-  const found: Buffer[] = [];
+/** Not there, or below something that is no directory any more; and not, say, in a directory that was shut. */
+function isGone(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+export interface Tree {
+  /** Relative to it, directories before what is in them. */
+  readonly names: readonly Buffer[];
+  /** Directories that were not looked into: they may not be read, or there are more names than wanted. */
+  readonly unread: number;
+}
+
+/** What lies below a directory; few names more than `max`. */
+export function listTree(host: Buffer, max: number): Tree {
+  const names: Buffer[] = [];
+  let unread = 0;
+  const top = lstat(host);
   // A link that has come to stand there since leads to what is no part of it.
-  const waiting: Buffer[] = lstat(host)?.isDirectory() ? [Buffer.alloc(0)] : [];
-  for (let below = waiting.pop(); below && found.length < max; below = waiting.pop()) {
-    for (const entry of readEntries(join(host, below))) {
+  const waiting: Buffer[] = top === 'unknown' || top?.isDirectory() ? [Buffer.alloc(0)] : [];
+  for (let below = waiting.pop(); below; below = waiting.pop()) {
+    const entries = names.length < max ? readEntries(join(host, below)) : undefined;
+    if (!entries) unread += 1;
+    for (const entry of entries ?? []) {
       const path = join(below, entry.name);
-      found.push(path);
+      names.push(path);
       if (entry.isDirectory()) waiting.push(path);
     }
   }
-  return found;
+  return { names, unread };
 }
 
-const SLASH = Buffer.from('/');
-
-function join(dir: Buffer, name: Buffer): Buffer {
-  if (dir.length === 0) return name;
-  return name.length === 0 ? dir : Buffer.concat([dir, SLASH, name]);
-}
-
-function readEntries(dir: Buffer): Dirent<Buffer>[] {
+function readEntries(dir: Buffer): Dirent<Buffer>[] | undefined {
   try {
     return atHand(dir, (path) => readdirSync(path, { withFileTypes: true, encoding: 'buffer' }));
-  } catch {
-    return []; // moved on, or not ours to read
+  } catch (error) {
+    return isGone(error) ? [] : undefined;
   }
 }
 

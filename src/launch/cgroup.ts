@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { AssayError } from '../core/errors.ts';
 import type { CgroupPlan } from '../plan/limits.ts';
+import { removeCgroupNow } from './remove-cgroup.ts';
 
-const REMOVE_ATTEMPTS = 50;
 const MAX_NAMES = 1000;
 /** The number is that of the assay that made it. */
 const OWN_NAME = /^assay-(\d+)(?:-\d+)?$/;
@@ -36,19 +36,8 @@ export class CgroupSet {
     });
   }
 
-  /** The tree has ended, but the kernel may take a moment to let go of its last member. */
   close(): void {
-    for (const path of this.directories.splice(0)) {
-      for (let attempt = 0; attempt < REMOVE_ATTEMPTS; attempt++) {
-        try {
-          rmdirSync(path);
-          break;
-        } catch (error) {
-          if ((error as NodeJS.ErrnoException).code !== 'EBUSY') break;
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-        }
-      }
-    }
+    for (const path of this.directories.splice(0)) removeCgroupNow(path);
   }
 }
 

@@ -1,15 +1,10 @@
 import { readFileSync, renameSync, unlinkSync } from 'node:fs';
+import { decodeName } from '../core/name-bytes.ts';
 import { isNamedForWriting } from '../plan/broker.ts';
 import type { BrokerRules } from '../plan/plan.ts';
+import { join, look } from './byte-path.ts';
 import { isHarmlessGitConfig } from './git-config.ts';
-import {
-  findCommonDirDanger,
-  findGitFileDanger,
-  join,
-  KnownGitDirs,
-  listHooks,
-  look,
-} from './git-pointer.ts';
+import { findCommonDirDanger, findGitFileDanger, KnownGitDirs, listHooks } from './git-pointer.ts';
 
 /** A git directory that the run wrote to. Its path is bytes, not text: a name need not be UTF-8. */
 export interface GitDir {
@@ -35,17 +30,20 @@ function setAside(path: Buffer, because: string): SetAside {
     path,
     Buffer.from(`.assay-set-aside-${randomBytes(6).toString('hex')}`),
   ]);
-  const shown = path.toString();
   try {
     renameSync(path, target);
-    return { path: shown, movedTo: target.toString(), because };
+    return { path: show(path), movedTo: show(target), because };
   } catch (error) {
     return removeInstead(path, because, error as Error);
   }
 }
 
+function show(path: Buffer): string {
+  return decodeName(path.toString('latin1'));
+}
+
 function removeInstead(path: Buffer, because: string, error: Error): SetAside {
-  const shown = path.toString();
+  const shown = show(path);
   try {
     unlinkSync(path);
     return { path: shown, movedTo: null, because };
@@ -154,7 +152,7 @@ function tryCheckDir(dir: GitDir, traces: GitTraces): SetAside[] {
     return checkDir(dir, traces);
   } catch (error) {
     const problem = `it could not be looked at: ${(error as Error).message}`;
-    const path = dir.path.toString();
+    const path = show(dir.path);
     return [{ path, movedTo: null, because: 'git directory of this run', problem }];
   }
 }

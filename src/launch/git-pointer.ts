@@ -1,11 +1,8 @@
-import { lstatSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { isUnder, join, look } from './byte-path.ts';
 import { isHarmlessGitConfig } from './git-config.ts';
+import { readGitFile, readGitPath } from './git-file.ts';
 import { findCommonDir } from './repository.ts';
-
-/** What git reads is bytes, not text: a name need not be UTF-8. */
-export function join(dir: Buffer, name: Buffer | string): Buffer {
-  return Buffer.concat([dir, Buffer.from('/'), Buffer.from(name)]);
-}
 
 /** Undefined when it is not there, or not to be looked at: then git cannot read it either. */
 function attempt<T>(action: () => T): T | undefined {
@@ -16,10 +13,6 @@ function attempt<T>(action: () => T): T | undefined {
   }
 }
 
-export function look(path: Buffer): Stats | undefined {
-  return attempt(() => lstatSync(path));
-}
-
 /** The hooks in a directory of hooks; undefined when they cannot be listed. */
 export function listHooks(hooks: Buffer): Buffer[] | undefined {
   return attempt(() => readdirSync(hooks, { encoding: 'buffer' }))
@@ -27,16 +20,9 @@ export function listHooks(hooks: Buffer): Buffer[] | undefined {
     .map((name) => join(hooks, name));
 }
 
-/** Where the path in a file of git's leads. It ends where the kernel would end it; the breaks behind it are not part of it. */
-function followText(
-  file: Buffer,
-  { from, prefix }: { from: Buffer; prefix: string },
-): Buffer | undefined {
-  if (attempt(() => statSync(file))?.isFile() !== true) return undefined;
-  const text = readFileSync(file, 'latin1').replace(/[\r\n]+$/, '');
-  if (!text.startsWith(prefix)) return undefined;
-  const named = Buffer.from(text.slice(prefix.length).replace(/\0[^]*/, ''), 'latin1');
-  return toRealPath(named[0] === 0x2f ? named : join(from, named));
+/** Where a path that git has read leads. */
+function follow(named: Buffer | undefined, from: Buffer): Buffer | undefined {
+  return named && toRealPath(named[0] === 0x2f ? named : join(from, named));
 }
 
 /** By the kernel: what is above a link is not what its text says. */
@@ -47,7 +33,7 @@ function toRealPath(path: Buffer): Buffer | undefined {
 function followGitFile(dir: Buffer): Buffer | undefined {
   const path = join(dir, '.git');
   if (attempt(() => statSync(path))?.isDirectory() === true) return toRealPath(path); // by a link
-  return followText(path, { from: dir, prefix: 'gitdir: ' });
+  return follow(readGitFile(path), dir);
 }
 
 function findConfigDanger(path: Buffer): string | undefined {
@@ -71,11 +57,6 @@ function findDirDanger(dir: Buffer): string | undefined {
   );
 }
 
-function isUnder(path: Buffer, dir: Buffer | undefined): boolean {
-  if (!dir) return false;
-  return path.equals(dir) || path.subarray(0, dir.length + 1).equals(join(dir, ''));
-}
-
 /** The git directories that the user works with anyway, so that leading git there adds nothing. */
 export class KnownGitDirs {
   readonly #cwd: Buffer | undefined;
@@ -91,15 +72,15 @@ export class KnownGitDirs {
 
   /** The repository of the workspace with its worktrees and submodules, or any `.git` below: git goes there by itself. */
   has(path: Buffer): boolean {
-    if (isUnder(path, this.#common)) return true;
-    const below = join(path, '').subarray(this.#cwd?.length);
-    return isUnder(path, this.#cwd) && below.includes('/.git/');
+    if (this.#common && isUnder(path, this.#common)) return true;
+    if (!this.#cwd || !isUnder(path, this.#cwd)) return false;
+    return `${path.toString('latin1', this.#cwd.length)}/`.includes('/.git/');
   }
 }
 
 function findDanger(gitDir: Buffer | undefined, known: KnownGitDirs): string | undefined {
   if (!gitDir) return undefined;
-  const common = followText(join(gitDir, 'commondir'), { from: gitDir, prefix: '' }) ?? gitDir;
+  const common = follow(readGitPath(join(gitDir, 'commondir')), gitDir) ?? gitDir;
   const unknown = [gitDir, common].filter((dir) => !known.has(dir));
   return unknown.map(findDirDanger).find((reason) => reason !== undefined);
 }

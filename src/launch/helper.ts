@@ -40,11 +40,16 @@ class ReportTail {
   }
 }
 
+function isOnTerminal(): boolean {
+  const { isatty } = process.getBuiltinModule('node:tty');
+  return [0, 1, 2].some((fd) => isatty(fd));
+}
+
 /** Signals go to the helper as long as it is there. Returns how to stop that. */
 function passSignals(helper: SpawnedHelper): () => void {
   const pass = (signal: NodeJS.Signals): void => helper.kill(signal);
   const passUnlessTerminal = (signal: NodeJS.Signals): void => {
-    if (!process.stdin.isTTY && !process.stderr.isTTY) helper.kill(signal);
+    if (!isOnTerminal()) helper.kill(signal);
   };
   for (const name of PASSED_ON) process.on(name, pass);
   for (const name of FROM_TERMINAL) process.on(name, passUnlessTerminal);
@@ -52,6 +57,14 @@ function passSignals(helper: SpawnedHelper): () => void {
     for (const name of PASSED_ON) process.off(name, pass);
     for (const name of FROM_TERMINAL) process.off(name, passUnlessTerminal);
   };
+}
+
+/**
+ * Ctrl-Z reaches the program, too, which may have something to do first, or ignore it. The helper stops assay when the
+ * program has stopped: a shell that took over before that would share its keys with the program.
+ */
+function stopWithProgram(): void {
+  if (!isOnTerminal()) process.kill(process.pid, 'SIGSTOP');
 }
 
 /**
@@ -143,6 +156,7 @@ export async function performPlan(
     writeSync(fd, bytes);
     const { helper, over, keeper } = await start({ file, fd }, plan, options);
     const stopPassing = passSignals(helper);
+    process.on('SIGTSTP', stopWithProgram);
     const reader = new ReportReader(options.onRecord);
     const tail = new ReportTail(fd, bytes.length, reader);
     timer = options.onRecord && setInterval(() => tail.readOn(), POLL_MS);
@@ -153,6 +167,7 @@ export async function performPlan(
       options.meanwhile();
       signal = await over;
     } finally {
+      process.off('SIGTSTP', stopWithProgram);
       await keeper?.close();
     }
     tail.readOn();

@@ -1,7 +1,7 @@
 import type { ConnectAnswer } from '../egress/doors.ts';
 import { parseIp, toIpBytes } from '../policy/ip-address.ts';
 
-/** What the broker says; native/judge.c has the same layout. */
+/** What the broker says; native/judge.h has the same layout. */
 export type BrokerMessage =
   | {
       readonly kind: 'question';

@@ -12,7 +12,7 @@ export interface HelperReport {
   readonly end?: HelperEnd | undefined;
   readonly refusals: readonly RefusalLine[];
   readonly refusalCount: number;
-  /** Paths that are not there inside. */
+  /** Paths that are not there inside, as bytes, one code unit each. */
   readonly absent: readonly string[];
   readonly gitDirs: readonly GitDir[];
   /** Directories in which the run made a `.git` that is no directory. */
@@ -44,8 +44,9 @@ export interface HelperUsage {
 
 export interface RefusalLine {
   readonly op: string;
+  /** As bytes, one code unit each. */
   readonly path: string;
-  /** A broker rule by its id; -2 when nothing allows it, -1 when the git guard refused. */
+  /** A broker rule by its id; -2 when nothing allows it, -1 when the git guard refused, -3 a foreign socket. */
   readonly rule: number;
   readonly errno: number;
 }
@@ -69,13 +70,11 @@ interface Line {
 
 /** Lines of the record: events, programs, command lines, counts. All but refusals are only passed on. */
 const RECORD_KEYS: ReadonlySet<string> = new Set(['e', 'p', 'a', 'c', 'n', 's', 'pids', 'lost']);
-/** The rule of an event that was refused. A quote inside a name has a backslash before it, so no name looks like this. */
-const REFUSED = /"[pod]",-?[1-9]/;
-
-/** Names are bytes; the helper escapes each byte outside ASCII as one code unit, and this puts them together again. */
-function decodeBytes(text: string): string {
-  return Buffer.from(text, 'latin1').toString('utf8');
-}
+/**
+ * The error and the rule of an event that was refused. A quote inside a name has a backslash before it, and before a
+ * whole name there is never a number, so no name looks like this; the text of a link may.
+ */
+const REFUSED = /\d,"[pod]",-?[1-9]/;
 
 /** Refusals go by wider words than events do. */
 const REFUSED_OPS: Readonly<Record<string, string>> = {
@@ -91,6 +90,10 @@ const REFUSED_OPS: Readonly<Record<string, string>> = {
   utimes: 'attributes',
   xattr: 'attributes',
 };
+
+export function toRefusedOp(op: string): string {
+  return REFUSED_OPS[op] ?? op;
+}
 
 /** A full disk can cut a line short; the others still count. */
 function readLine(raw: string): Line | undefined {
@@ -162,23 +165,28 @@ export class ReportReader {
     if (line.failed !== undefined && !this.once.failed)
       this.once = {
         ...this.once,
-        failed: { step: line.failed, what: decodeBytes(line.what ?? ''), errno: line.errno ?? 0 },
+        failed: {
+          step: line.failed,
+          what: Buffer.from(line.what ?? '', 'latin1').toString(),
+          errno: line.errno ?? 0,
+        },
       };
     if (line.abi !== undefined) this.once = { ...this.once, abi: line.abi };
     if (line.exec !== undefined) this.once = { ...this.once, execErrno: line.exec };
     if (line.full === 'pids') this.once = { ...this.once, reachedPids: true };
     if (line.usage) this.once = { ...this.once, usage: line.usage };
     if (line.end) this.once = { ...this.once, end: line.end };
-    if (line.e) {
+    // The text of a link follows the rule, and can look like one.
+    if (line.e && line.e[7] !== 0) {
       const [, , op, path, , errno, , rule] = line.e;
-      const place = decodeBytes(path).replace(/^unix:/, '');
-      this.refusals.push({ op: REFUSED_OPS[op] ?? op, path: place, rule, errno });
+      const place = path.replace(/^unix:/, '');
+      this.refusals.push({ op: toRefusedOp(op), path: place, rule, errno });
     }
     if (line.refusals !== undefined) {
       this.refusalCount = line.refusals;
       this.isRecordWhole = true; // the recorder's last word
     }
-    if (line.absent !== undefined) this.absent.push(decodeBytes(line.absent));
+    if (line.absent !== undefined) this.absent.push(line.absent);
     if (line.gitDir !== undefined)
       this.gitDirs.push({ path: Buffer.from(line.gitDir, 'latin1'), isBorn: line.born === true });
     if (line.gitFileIn !== undefined) this.gitFileDirs.push(Buffer.from(line.gitFileIn, 'latin1'));

@@ -9,6 +9,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { escapeLiteral } from '../policy/glob.ts';
 import type { FsRule, Variables } from '../policy/policy.ts';
+import { readGitFile, readGitPath } from './git-file.ts';
 
 /** The values of one setting, such as `core.hookspath`, in the text of a git configuration. */
 function readValues(text: string, setting: string): string[] {
@@ -36,10 +37,18 @@ function readIfThere(path: string): string {
 
 /** The directory with the configuration and the hooks: `.git`, or for a linked worktree or submodule where that points. */
 export function findCommonDir(cwd: string): string {
-  const link = /^gitdir: (.+)$/m.exec(readIfThere(`${cwd}/.git`))?.[1];
-  const gitDir = link === undefined ? `${cwd}/.git` : resolve(cwd, link.trim());
-  const common = readIfThere(`${gitDir}/commondir`).trim();
-  return common ? resolve(gitDir, common) : gitDir;
+  const link = readPath(() => readGitFile(`${cwd}/.git`));
+  const gitDir = link === undefined ? `${cwd}/.git` : resolve(cwd, link);
+  return resolve(gitDir, readPath(() => readGitPath(`${gitDir}/commondir`)) ?? '');
+}
+
+/** One that is not to be read leads nowhere. */
+function readPath(read: () => Buffer | undefined): string | undefined {
+  try {
+    return read()?.toString();
+  } catch {
+    return undefined;
+  }
 }
 
 function listLinkTargets(dir: string): string[] {
@@ -105,7 +114,7 @@ function listModules(modules: string): GitPlace[] {
 
 function listWorktrees(common: string): GitPlace[] {
   return listDirs(`${common}/worktrees`).map((dir) => {
-    const gitFile = readIfThere(`${dir}/gitdir`).trim();
+    const gitFile = readPath(() => readGitPath(`${dir}/gitdir`));
     return { dir, roots: gitFile ? [dirname(resolve(dir, gitFile))] : [] };
   });
 }

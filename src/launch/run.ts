@@ -2,8 +2,9 @@ import { lstatSync, writeFileSync } from 'node:fs';
 import { AssayError } from '../core/errors.ts';
 import type { ServeDoors } from '../egress/doors.ts';
 import type { HostFacts, Namespace } from '../host/facts.ts';
-import { findBrokerRule } from '../plan/broker.ts';
-import type { FileTree } from '../plan/file-tree.ts';
+import { findBrokerRule, FOREIGN_SOCKET } from '../plan/broker.ts';
+import { type FileTree, isAtOrBelow } from '../plan/file-tree.ts';
+import { READ } from '../plan/grants.ts';
 import type { LayerChoice } from '../plan/layers.ts';
 import { makePlan, type Plan } from '../plan/make-plan.ts';
 import { choosePlanNet } from '../plan/net-plan.ts';
@@ -47,8 +48,11 @@ export interface RecordRequest {
 
 export interface Refusal {
   readonly op: string;
+  /** As bytes, one code unit each; as names are spelt, once it may be shown. */
   readonly path: string;
   readonly rule: FsRule | undefined;
+  /** Why, where it is no matter of rules. */
+  readonly reason?: string | undefined;
   /** Not refused by a rule, but kept out of sight. */
   readonly isHidden: boolean;
 }
@@ -165,18 +169,36 @@ async function attempt(
 }
 
 /** What is not there inside although it is there outside was hidden; what is missing in both places is nobody's doing. */
-export function findHidden(absent: readonly string[], { tmpdir }: Variables): Refusal[] {
+export function findHidden(
+  absent: readonly string[],
+  { tmpdir }: Variables,
+  { brokerRules }: Plan['launch'],
+): Refusal[] {
+  if (absent.length === 0) return [];
+  const own = ['/tmp/', '/proc/', toLatin1(tmpdir)];
+  const shown = listShown(brokerRules);
   return absent
-    .filter(
-      (path) => !path.startsWith('/tmp/') && !path.startsWith('/proc/') && !path.startsWith(tmpdir),
-    )
+    .filter((path) => !own.some((directory) => path.startsWith(directory)))
+    .filter((path) => !shown.some((place) => isAtOrBelow(path, place)))
     .filter((path) => isThere(path))
     .map((path) => ({ op: 'read', path, rule: undefined, isHidden: true }));
 }
 
+/** What may be read is shown as it is: whatever is there now, and was not when it was looked for, was made since. */
+function listShown(rules: Plan['launch']['brokerRules']): string[] {
+  return rules
+    .filter(({ effect, ops }) => effect === 'allow' && (ops & READ) !== 0)
+    .flatMap(({ patterns }) => patterns.filter((pattern) => !/[*?[{\\]/.test(pattern)))
+    .map((pattern) => toLatin1(pattern));
+}
+
+function toLatin1(path: string): string {
+  return Buffer.from(path).toString('latin1');
+}
+
 function isThere(path: string): boolean {
   try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    return lstatSync(Buffer.from(path, 'latin1'), { throwIfNoEntry: false }) !== undefined;
   } catch {
     return false; // a name that cannot be looked up was not hidden by us
   }
@@ -187,6 +209,7 @@ function toRefusal(line: RefusalLine, plan: Plan): Refusal {
     op: line.op,
     path: line.path,
     rule: findBrokerRule(plan.launch.brokerRules, line.rule),
+    reason: line.rule === FOREIGN_SOCKET.id ? FOREIGN_SOCKET.rule : undefined,
     isHidden: false,
   };
 }
@@ -203,7 +226,7 @@ function toResult(
   const end = report.end ?? BROKEN_DOWN;
   const refusals = [
     ...report.refusals.map((line) => toRefusal(line, plan)),
-    ...findHidden(report.absent, request.variables),
+    ...findHidden(report.absent, request.variables, plan.launch),
   ];
   return {
     plan,

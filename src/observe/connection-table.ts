@@ -40,7 +40,7 @@ export class ConnectionTable {
     addSome(totals.addresses, fact.address);
     addSome(totals.doors, fact.door);
     addSome(totals.rules, fact.verdict.rule ?? undefined);
-    addSome(totals.notes, fact.note && redactText(fact.note.slice(0, MAX_NOTE_LENGTH)));
+    addSome(totals.notes, fact.note && redactText(fact.note).slice(0, MAX_NOTE_LENGTH));
   }
 
   list(): ConnectionTotals[] {

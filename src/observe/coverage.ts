@@ -21,6 +21,8 @@ export interface CoverageInput {
   readonly lost: number;
   readonly damagedLines: number;
   readonly overflow: readonly Overflow[];
+  /** Places that could not be looked at after the run, to tell how they ended. */
+  readonly unseen?: number | undefined;
   /** The recorder came to its end while the program may still have run. */
   readonly isCutShort: boolean;
 }
@@ -49,6 +51,9 @@ function stateSurface(surface: Watched, input: CoverageInput): SurfaceCoverage {
     ...(surface === 'network' ? (input.doorProblems ?? []) : []),
     ...describeLosses(input),
     ...describeOverflow(surface, input.overflow),
+    ...(surface === 'changes' && input.unseen
+      ? [`how ${countOf(input.unseen, 'place')} ended could not be looked at`]
+      : []),
   ];
   return { status: reasons.length ? 'partial' : 'complete', reasons };
 }

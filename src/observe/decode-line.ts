@@ -1,5 +1,6 @@
 import type { Basis, FileOp, Move, NetworkOp } from './event.ts';
-import { decodeName } from './name-bytes.ts';
+import { decodeName } from '../core/name-bytes.ts';
+import { FOREIGN_SOCKET } from '../plan/broker.ts';
 
 const FILE_OPS: readonly FileOp[] = [
   'read',
@@ -54,6 +55,9 @@ const OTHER_LINES: ReadonlySet<string> = new Set([
 /** Longer than any path can be; what is longer did not come from a kernel. */
 const MAX_TEXT_LENGTH = 1 << 14;
 
+const STATES =
+  /^\d{1,20}:\d{1,20}:\d{1,19}:-?\d{1,20}:(?:-?\d{1,20})?(?:,\d{1,20}:\d{1,20}:\d{1,19}:-?\d{1,20}:(?:-?\d{1,20})?)?$/;
+
 export interface EventLine {
   readonly type: 'event';
   readonly id: number;
@@ -64,16 +68,16 @@ export interface EventLine {
   /** 0 is success, -1 a failure of which no more is known. */
   readonly errno: number;
   readonly basis: Basis;
-  /** 0 when nothing of ours refused; a rule of the broker; -1 the git guard; -2 when nothing allows it. */
+  /** 0 when nothing of ours refused; a rule of the broker; -1 the git guard; -2 when nothing allows it; -3 a foreign socket. */
   readonly rule: number;
   readonly target: string;
   readonly isDirectory: boolean;
   readonly isReplacing: boolean;
   readonly isKernel: boolean;
   readonly move: Move;
-  /** Told however often it happens, since what paths mean afterwards depends on it. */
+  /** Has a place among the changes, though the same was told before: what paths mean depends on it. */
   readonly isToldEachTime: boolean;
-  /** `dev:ino:size:mtimeNs`, or nothing. */
+  /** `dev:ino:size:mtimeNs:ctimeNs`, or nothing; of a rename, the same of what it replaced behind a comma. */
   readonly state: string;
   /** When it was first seen, from the start of the record on. */
   readonly atMs: number;
@@ -97,6 +101,7 @@ export interface ProgramLine {
   readonly state: ImageState;
   readonly digest: string;
   readonly atMs: number;
+  readonly isPredicted: boolean;
 }
 
 export interface CommandLine {
@@ -178,9 +183,9 @@ function decodeEvent(body: readonly unknown[]): EventLine | undefined {
   const known = OPS_BY_NAME.get(op);
   const how = typeof basis === 'string' && Object.hasOwn(BASES, basis) ? BASES[basis] : undefined;
   if (known === undefined || how === undefined) return undefined;
-  if ((errno as number) < -1 || (rule as number) < -2 || (rule as number) >= 2 ** 31)
+  if ((errno as number) < -1 || (rule as number) < FOREIGN_SOCKET.id || (rule as number) >= 2 ** 31)
     return undefined;
-  if (state !== '' && !/^\d{1,20}:\d{1,20}:\d{1,19}:-?\d{1,20}$/.test(state)) return undefined;
+  if (state !== '' && !STATES.test(state)) return undefined;
   return {
     type: 'event',
     id,
@@ -203,8 +208,9 @@ function decodeEvent(body: readonly unknown[]): EventLine | undefined {
 }
 
 function decodeProgram(body: readonly unknown[]): ProgramLine | undefined {
-  const [id, parent, image, script, dev, ino, size, mtimeNs, ctimeNs, digest, atMs] = body;
-  if (body.length !== 11 || !isCount(atMs) || !isCount(id) || id === 0 || !isCount(parent))
+  const [id, parent, image, script, dev, ino, size, mtimeNs, ctimeNs, digest, atMs, isPredicted] =
+    body;
+  if (body.length !== 12 || !isCount(atMs) || !isCount(id) || id === 0 || !isCount(parent))
     return undefined;
   if (!isText(image) || !isText(script)) return undefined;
   if (!isText(dev) || !isText(ino) || !isText(size)) return undefined;
@@ -219,6 +225,7 @@ function decodeProgram(body: readonly unknown[]): ProgramLine | undefined {
     state: { dev, ino, size, mtimeNs, ctimeNs },
     digest,
     atMs,
+    isPredicted: Boolean(isPredicted),
   };
 }
 

@@ -1,4 +1,4 @@
-import { redactPath, redactText } from '../core/redact.ts';
+import { redactHost, redactText } from '../core/redact.ts';
 import {
   type ConnectionFact,
   type Destination,
@@ -231,5 +231,5 @@ function spellName(name: string): string {
   const spelled = name
     .slice(0, MAX_NAME_LENGTH)
     .replaceAll(/[^\w.*-]/g, (odd) => `%${odd.charCodeAt(0).toString(16).padStart(2, '0')}`);
-  return redactPath(spelled);
+  return redactHost(spelled);
 }

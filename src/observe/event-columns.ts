@@ -314,7 +314,7 @@ export class EventColumns {
     if (this.#program[row] !== line.program || this.#errno[row] !== line.errno) return false;
     if (this.#rule[row] !== line.rule || LINE_OPS[this.#op[row] ?? 0] !== line.op) return false;
     // What is below a directory moves along.
-    const kind = line.op === 'rename' ? MOVE | DIRECTORY : 0;
+    const kind = line.op === 'rename' ? MOVE | DIRECTORY : MOVE;
     if (((this.#bits[row] ?? 0) ^ bitsOf(line)) & kind) return false;
     const start = this.#startOf(row);
     const end = start + this.#scratchKey;

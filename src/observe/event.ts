@@ -64,10 +64,12 @@ export interface FileEvent extends Attempt {
   readonly isDirectory?: boolean | undefined;
   /** A rename that put an existing file out of the way. */
   readonly isReplacing?: boolean | undefined;
-  /** Of a rename, when it is not a plain one. */
+  /** Of a rename, when it is not a plain one. Of a `write`, `none` when it was to what keeps nothing, as a FIFO does. */
   readonly move?: Exclude<Move, 'plain'> | undefined;
-  /** Of a `write`: how the file was when it was first opened. */
+  /** Of a change: how what is at `path` was just before, the first time. */
   readonly before?: FileState | undefined;
+  /** The same of what a rename put out of the way. */
+  readonly targetBefore?: FileState | undefined;
 }
 
 /** Enough to tell whether a file has been changed. */
@@ -76,6 +78,8 @@ export interface FileState {
   readonly ino: string;
   readonly size: number;
   readonly mtimeNs: string;
+  /** Of the last change of any kind, which nobody can set; nothing where times do not tell, as in memory. */
+  readonly ctimeNs: string;
 }
 
 /** An attempt to execute; what really came to run is a {@link Program}. */
@@ -159,6 +163,8 @@ export interface Program {
   readonly parent: number;
   /** The image that was seen to run. */
   readonly image: string;
+  /** It was not seen: a signal ended it before it made a call. */
+  readonly isPredicted?: boolean | undefined;
   /** The script that named the image as its interpreter. */
   readonly script?: string | undefined;
   /** SHA-256 of the image, in hex; absent when it could not be read in time. */

@@ -11,13 +11,14 @@ export function toJsonEvent(
 }
 
 function describeProgram(program: Program, parent: Program | undefined): Record<string, unknown> {
-  const { id, image, script, digest, commands } = program;
+  const { id, image, script, digest, commands, isPredicted } = program;
   return {
     type: 'program',
     id,
     image,
     script,
     digest,
+    basis: isPredicted === true ? 'predicted' : undefined,
     parent: nameProgram(program.parent, parent),
     command: commands[0],
   };

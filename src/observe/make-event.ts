@@ -1,4 +1,5 @@
 import { nameErrno } from '../launch/errno.ts';
+import { FOREIGN_SOCKET } from '../plan/broker.ts';
 import type { LineOp } from './decode-line.ts';
 import type { StoredEvent } from './event-columns.ts';
 import type { Decision, ExecEvent, FileEvent, FileOp, FileState, NetworkEvent } from './event.ts';
@@ -68,6 +69,7 @@ export class EventMaker {
         ...(/^\d+$/.test(stored.target) && { chosenPort: Number(stored.target) }),
         ...attempt,
       };
+    const [state = '', replaced = ''] = stored.state.split(',');
     const named = { path, ...(requested && { requested }) };
     if (op === 'exec') return { kind: 'exec', ...named, ...attempt };
     return {
@@ -78,7 +80,8 @@ export class EventMaker {
       ...(stored.isDirectory && { isDirectory: true }),
       ...(stored.isReplacing && { isReplacing: true }),
       ...(stored.move !== 'plain' && { move: stored.move }),
-      ...(stored.state && { before: parseState(stored.state) }),
+      ...(state && { before: parseState(state) }),
+      ...(replaced && { targetBefore: parseState(replaced) }),
       ...attempt,
     };
   }
@@ -93,6 +96,7 @@ export class EventMaker {
     const own = this.#ownRules[rule - FIRST_OWN];
     if (own !== undefined) decision = { rule: own, layer: 'egress' };
     else if (rule === GIT_GUARD) decision = { rule: 'git guard', layer: 'git-guard' };
+    else if (rule === FOREIGN_SOCKET.id) decision = { rule: FOREIGN_SOCKET.rule, layer };
     else if (rule !== NOTHING_ALLOWS) decision = { rule: this.#describeRule(rule), layer };
     this.#decisions.set(key, decision);
     return decision;
@@ -107,8 +111,8 @@ function numberOwn<T>(known: T[], value: T, beyond: number): number {
 }
 
 function parseState(text: string): FileState {
-  const [dev = '', ino = '', size = '', mtimeNs = ''] = text.split(':');
-  return { dev, ino, size: Number(size), mtimeNs };
+  const [dev = '', ino = '', size = '', mtimeNs = '', ctimeNs = ''] = text.split(':');
+  return { dev, ino, size: Number(size), mtimeNs, ctimeNs };
 }
 
 /** `tcp:127.0.0.1:80`, `udp:[::1]:53`, `unix:/path`, `unix:@abstract`, `af16:`, `dns:example.org`. */

@@ -1,7 +1,8 @@
 import type { Hide } from '../core/known-secrets.ts';
-import { redactArgv, redactPath } from '../core/redact.ts';
+import { redactArgv } from '../core/redact.ts';
 import type { CommandLine, ImageState, ProgramLine } from './decode-line.ts';
 import type { Program } from './event.ts';
+import type { ShownNames } from './shown-names.ts';
 
 const MAX_PROGRAMS = 16_384;
 /** Of images and scripts, in all: every program is told by name several times, and names may be long. */
@@ -9,8 +10,8 @@ const MAX_NAME_CHARACTERS = 8 << 20;
 /** Of command lines, in all. */
 const MAX_COMMAND_CHARACTERS = 4 << 20;
 
-/** Stands where the rest of a command line was left out. */
-const TRUNCATED = '[truncated]';
+/** Stands where the rest of a command line was left out, or other command lines. */
+export const TRUNCATED = '[truncated]';
 
 interface KnownProgram extends Program {
   count: number;
@@ -20,13 +21,15 @@ interface KnownProgram extends Program {
 /** The programs of a run, by number. */
 export class ProgramTable {
   readonly #hide: Hide;
+  readonly #names: ShownNames;
   readonly #programs = new Map<number, KnownProgram>();
   readonly #images = new Map<number, ImageState>();
   #nameCharacters = 0;
   #commandCharacters = 0;
 
-  constructor(hide: Hide) {
+  constructor(hide: Hide, names: ShownNames) {
     this.#hide = hide;
+    this.#names = names;
   }
 
   get count(): number {
@@ -41,16 +44,17 @@ export class ProgramTable {
     return this.#programs.get(id);
   }
 
-  add({ id, parent, image, script, digest, state, atMs }: ProgramLine): void {
+  add({ id, parent, image, script, digest, state, atMs, isPredicted }: ProgramLine): void {
     if (this.#programs.has(id)) return;
     this.#images.set(id, state);
     this.#nameCharacters += image.length + script.length;
     this.#programs.set(id, {
       id,
       parent,
-      image: redactPath(this.#hide(image)),
-      ...(script && { script: redactPath(this.#hide(script)) }),
+      image: this.#names.show(image),
+      ...(script && { script: this.#names.show(script) }),
       ...(digest && { digest }),
+      ...(isPredicted && { isPredicted }),
       count: 1,
       atMs,
       commands: [],
@@ -60,14 +64,23 @@ export class ProgramTable {
   addCommand({ program, argv, isTruncated }: CommandLine): boolean {
     const known = this.#programs.get(program);
     if (!known) return false;
-    const command = redactArgv(argv.map(this.#hide));
-    if (isTruncated) command.push(TRUNCATED);
+    const command = isTruncated
+      ? [...redactArgv(this.#hideCut(argv)), TRUNCATED]
+      : redactArgv(argv.map((argument) => this.#hide(argument)));
     // Two that differ in a secret only have become one.
     const text = JSON.stringify(command);
     if (known.commands.some((other) => JSON.stringify(other) === text)) return true;
     this.#commandCharacters += text.length;
     if (this.#commandCharacters <= MAX_COMMAND_CHARACTERS) known.commands.push(command);
+    else if (known.commands.at(-1)?.[0] !== TRUNCATED) known.commands.push([TRUNCATED]);
     return true;
+  }
+
+  /** Without its last word, which may be the beginning of a secret that nothing gives away any more. */
+  #hideCut(argv: readonly string[]): string[] {
+    const shown = argv.slice(0, -1).map((argument) => this.#hide(argument));
+    const last = this.#hide(argv.at(-1) ?? '', 'cut').replace(/\s*\S*$/, '');
+    return last === '' ? shown : [...shown, last];
   }
 
   setCount(id: number, count: number): boolean {

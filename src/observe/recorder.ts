@@ -14,6 +14,7 @@ import { EventStore } from './event-store.ts';
 import type { EgressTotals, Event, LimitEvent, Overflow, Program } from './event.ts';
 import { EventMaker } from './make-event.ts';
 import { ProgramTable } from './program-table.ts';
+import { ShownNames } from './shown-names.ts';
 
 const MAX_EVENTS = 100_000;
 const MAX_TEXT_BYTES = 32 << 20;
@@ -27,9 +28,13 @@ export interface RecorderOptions {
   readonly digest: (text: string) => string;
   /** Hides values that are known to be secret, besides what looks like one. */
   readonly hide?: Hide | undefined;
+  /** The workspace and the home, whose own names are not hidden. */
+  readonly given?: readonly string[] | undefined;
   /** Something that the program inside cannot know, so that it cannot choose names that are slow to look up. */
   readonly seed?: number | undefined;
   readonly maxEvents?: number | undefined;
+  /** A program that was not known before, and what its image was read from. */
+  readonly onProgram?: ((program: Program, state: ImageState) => void) | undefined;
   /** What is new, as it happens; `by` is the program that did it. */
   readonly onFirstSighting?:
     ((sighting: Event | Program, by: Program | undefined) => void) | undefined;
@@ -58,6 +63,7 @@ export class Recorder {
   readonly #store: EventStore;
   readonly #maker: EventMaker;
   readonly #hide: Hide;
+  readonly #names: ShownNames;
   readonly #programs: ProgramTable;
   readonly #counter = new EventCounter();
   readonly #pids: { first: number; last: number }[] = [];
@@ -76,14 +82,20 @@ export class Recorder {
   constructor(options: RecorderOptions) {
     this.#options = options;
     this.#hide = options.hide ?? ((text) => text);
-    this.#programs = new ProgramTable(this.#hide);
-    this.#maker = new EventMaker((id) => this.#hide(options.describeRule(id)));
+    this.#names = new ShownNames(this.#hide, options.given);
+    this.#programs = new ProgramTable(this.#hide, this.#names);
+    this.#maker = new EventMaker((id) => this.#redact(options.describeRule(id)));
     this.#store = new EventStore({
       maxEvents: options.maxEvents ?? MAX_EVENTS,
       maxBytes: MAX_TEXT_BYTES,
       seed: options.seed ?? 0,
       digest: options.digest,
     });
+  }
+
+  /** What the paths of events and programs stand for. */
+  get names(): ShownNames {
+    return this.#names;
   }
 
   get counters(): Counters {
@@ -96,7 +108,7 @@ export class Recorder {
     this.#egress = new Egress({
       ...site,
       numberOutcome: (outcome) => this.#maker.numberOutcome(outcome),
-      numberRule: (rule) => this.#maker.numberRule(rule),
+      numberRule: (rule) => this.#maker.numberRule(rule === null ? null : this.#redact(rule)),
       emit: (line) => this.#keepEvent(line),
     });
     return this.#egress;
@@ -127,7 +139,7 @@ export class Recorder {
   finish(): Recording {
     if (this.#rest !== '') this.#takeLine(this.#rest);
     this.#rest = '';
-    const egress = this.#egress && hideTotals(this.#egress.finish(), this.#hide);
+    const egress = this.#egress && this.#hideTotals(this.#egress.finish());
     for (const id of this.#unshown) this.#show(id);
     const events: Event[] = [];
     this.#store.drain((stored) => events.push(this.#maker.make(stored)));
@@ -210,9 +222,9 @@ export class Recorder {
     this.#show(raw.program);
     const line = {
       ...raw,
-      path: this.#redact(raw.path),
-      requested: this.#redact(raw.requested),
-      target: this.#redact(raw.target),
+      path: this.#names.show(raw.path),
+      requested: this.#names.show(raw.requested),
+      target: this.#names.show(raw.target),
     };
     if (!this.#store.add(line)) return;
     this.#counter.count(line);
@@ -229,13 +241,33 @@ export class Recorder {
   #takeProgram(line: ProgramLine): void {
     this.#show(line.parent);
     if (this.#programs.isFull) {
-      this.#store.foldProgram(this.#redact(line.image), this.#redact(line.script), line.atMs);
+      this.#store.foldProgram(
+        this.#names.show(line.image),
+        this.#names.show(line.script),
+        line.atMs,
+      );
       return;
     }
     this.#programs.add(line);
     this.#unshown.add(line.id);
+    const program = this.#programs.get(line.id);
+    if (program) this.#options.onProgram?.(program, line.state);
   }
 
+  #hideTotals({ connections, hints }: EgressTotals): EgressTotals {
+    const hide = this.#hide;
+    return {
+      connections: connections.map((one) => ({
+        ...one,
+        endpoint: hide(one.endpoint),
+        rules: one.rules.map((rule) => this.#redact(rule)),
+        notes: one.notes.map((note) => hide(note)),
+      })),
+      hints: new Map(Array.from(hints, ([path, hint]) => [hide(path), hide(hint)])),
+    };
+  }
+
+  /** Of a rule, which names a path as it was written. */
   #redact(path: string): string {
     return redactPath(this.#hide(path));
   }
@@ -244,18 +276,6 @@ export class Recorder {
     const program = this.#unshown.delete(id) ? this.#programs.get(id) : undefined;
     if (program) this.#options.onFirstSighting?.(program, this.#programs.get(program.parent));
   }
-}
-
-function hideTotals({ connections, hints }: EgressTotals, hide: Hide): EgressTotals {
-  return {
-    connections: connections.map((one) => ({
-      ...one,
-      endpoint: hide(one.endpoint),
-      rules: one.rules.map(hide),
-      notes: one.notes.map(hide),
-    })),
-    hints: new Map(Array.from(hints, ([path, hint]) => [hide(path), hide(hint)])),
-  };
 }
 
 /** Every one is visited, also after one that is wrong. */

@@ -91,6 +91,9 @@ export function planBrokerRules({ policy, tree, system }: BrokerOptions): Broker
   return [...rows.rows, ...lifts];
 }
 
+/** What the broker names instead of a rule, which no rule can lift: a socket that was made outside and handed over. */
+export const FOREIGN_SOCKET = { id: -3, rule: 'socket of another network' } as const;
+
 /** The rule with this number, which the broker names when it refuses. */
 export function findBrokerRule(rows: readonly BrokerRules[], id: number): FsRule | undefined {
   const row = rows.find(

@@ -23,9 +23,9 @@ export function findDegradations(
       reason: 'without Landlock and the broker, reading outside the allowed paths is not refused',
     });
   if (!active.has.broker) {
-    for (const deny of new Set(needs.conflicts.map((conflict) => conflict.deny)))
+    for (const rule of new Set(needs.conflicts.map(({ deny }) => describeRule(deny))))
       degradations.push({
-        rule: describeRule(deny),
+        rule,
         reason: 'a deny inside an allowed path needs the broker',
       });
     if (hasWritableWorkspace)

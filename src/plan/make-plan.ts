@@ -172,7 +172,7 @@ export function makePlan(input: PlanInput): Plan {
     rights: READ,
   }));
   const { recording = 'none', isObserveOnly = false } = input;
-  const needs = findNeeds({ policy, grants, active, recording });
+  const needs = findNeeds({ policy, tree, grants, active, recording });
   const isRecorded = recording !== 'none' && active.has.broker;
   const { has } = active;
   const hasWritableWorkspace = grants.some(

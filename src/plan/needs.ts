@@ -1,5 +1,7 @@
 import { type Conflict, findConflicts } from '../policy/conflicts.ts';
-import type { Policy } from '../policy/policy.ts';
+import type { FsRule, Policy } from '../policy/policy.ts';
+import { canonicalPattern } from './broker.ts';
+import type { FileTree } from './file-tree.ts';
 import type { Grant } from './grants.ts';
 import type { ActiveLayers } from './layers.ts';
 import type { Recording } from './plan.ts';
@@ -15,17 +17,27 @@ export interface Needs {
 
 export interface NeedsInput {
   readonly policy: Policy;
+  readonly tree: FileTree;
   readonly grants: readonly Grant[];
   readonly active: ActiveLayers;
   readonly recording: Recording;
 }
 
-export function findNeeds({ policy, grants, active, recording }: NeedsInput): Needs {
-  const conflicts = findConflicts(policy);
+export function findNeeds({ policy, tree, grants, active, recording }: NeedsInput): Needs {
+  const conflicts = findConflicts({ fs: addRealPlaces(policy.fs, tree) });
   const deniesReading = conflicts.some(({ deny }) => deny.rights.includes('read'));
   const isAllowListKept = active.landlockAbi === 0 || grants.some(({ isGlob }) => isGlob);
   const isReadJudged = deniesReading || isAllowListKept;
   const opens =
     isReadJudged || recording === 'all' ? 'all' : policy.isDefault ? 'probe' : 'effects';
   return { conflicts, opens, isAllowListKept, isReadJudged };
+}
+
+/** With what each rule is about once links are followed: one rule may name by a link what another names by its own name. */
+function addRealPlaces(rules: readonly FsRule[], tree: FileTree): FsRule[] {
+  return rules.flatMap((rule) => {
+    if (rule.isSystem || rule.effect === 'config') return rule;
+    const pattern = canonicalPattern(rule.pattern, tree);
+    return pattern === rule.pattern ? rule : [rule, { ...rule, pattern }];
+  });
 }

@@ -12,9 +12,13 @@ import { checkEnd, checkInstant, INSTANT_FORM } from './rule-end.ts';
 import {
   COUNT_FORM,
   DURATION_FORM,
+  MEMORY_FORM,
   parseCount,
   parseDuration,
+  parseMemory,
+  parsePids,
   parseSize,
+  PIDS_FORM,
   SIZE_FORM,
 } from './units.ts';
 
@@ -165,6 +169,14 @@ function count(describe: string): Shape {
   return { kind: 'quantity', form: COUNT_FORM, parse: parseCount, describe };
 }
 
+function memory(describe: string): Shape {
+  return { kind: 'quantity', form: MEMORY_FORM, parse: parseMemory, describe };
+}
+
+function processes(describe: string): Shape {
+  return { kind: 'quantity', form: PIDS_FORM, parse: parsePids, describe };
+}
+
 function checkExample(text: string): Refusal | undefined {
   const space = text.indexOf(' ');
   const op = space < 0 ? text : text.slice(0, space);
@@ -264,8 +276,8 @@ export const POLICY_SHAPE: Shape & { kind: 'map' } = {
       keys: {
         timeout: duration('Wall-clock time.'),
         cpu: duration('Processor time.'),
-        memory: size('Memory.'),
-        pids: count('Processes and threads at one time.'),
+        memory: memory('Memory.'),
+        pids: processes('Processes and threads at one time.'),
         disk: size('Bytes on disk in the private temporary directory.'),
         files: count('Files and directories the run may create.'),
         open_files: count('Open files for each process.'),

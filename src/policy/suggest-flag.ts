@@ -1,3 +1,4 @@
+import { UNPRINTABLE } from '../core/printable.ts';
 import { decide } from './decide.ts';
 import { escapeLiteral } from './glob.ts';
 import type { FsRight, FsRule, Policy, Variables } from './policy.ts';
@@ -97,14 +98,18 @@ function findEntry(path: string): string | undefined {
   return NAME_SERVER.test(path) ? 'NAME' : ADDRESS.exec(path)?.[1];
 }
 
-/** A path as a policy entry, with `${CWD}` or `~` where it starts with one. */
-export function abbreviatePath(path: string, { cwd, home }: Variables): string {
+/** A path as a policy entry, or spelt otherwise, with `${CWD}` or `~` where it starts with one. */
+export function abbreviatePath(
+  path: string,
+  { cwd, home }: Variables,
+  spell: (rest: string) => string = escapeLiteral,
+): string {
   if (NETWORK.test(path)) return path;
   const inCwd = stripPrefix(path, cwd);
-  if (inCwd !== undefined) return `\${CWD}${escapeLiteral(inCwd)}`;
+  if (inCwd !== undefined) return `\${CWD}${spell(inCwd)}`;
   const inHome = stripPrefix(path, home);
-  if (inHome !== undefined) return `~${escapeLiteral(inHome)}`;
-  return escapeLiteral(path);
+  if (inHome !== undefined) return `~${spell(inHome)}`;
+  return spell(path);
 }
 
 /** For a shell, which would replace `${CWD}` itself: relative inside the workspace. */
@@ -118,15 +123,17 @@ function toArgument(path: string, { cwd, home }: Variables): string {
   return /^[\w./~@%+:=-]+$/.test(escaped) ? escaped : quote(escaped);
 }
 
-/** A control character, printed as it is, would be neither seen nor copied. */
+/** A control character, printed as it is, would be neither seen nor copied; as bytes it is, whatever the locale. */
 function quote(text: string): string {
-  // oxlint-disable-next-line no-control-regex
-  const shown = text.replaceAll(/[\u0000-\u001f\u007f\\']/g, (char) =>
-    char === '\\' || char === "'"
-      ? `\\${char}`
-      : `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
-  return shown.includes('\\x') ? `$'${shown}'` : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  if (text.search(UNPRINTABLE) < 0) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  const shown = text.replaceAll(/[\\']/g, String.raw`\$&`).replace(UNPRINTABLE, spellBytes);
+  return `$'${shown}'`;
+}
+
+function spellBytes(character: string): string {
+  return Buffer.from(character)
+    .toString('hex')
+    .replaceAll(/../g, String.raw`\x$&`);
 }
 
 /** What follows `prefix` in `path`, with its slash; undefined when it is elsewhere. `/` is no abbreviation. */

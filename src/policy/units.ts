@@ -2,6 +2,12 @@ export const DURATION_FORM = 'a duration such as 30s, 5m or 1.5h (a plain number
 export const SIZE_FORM = 'a size such as 512M, 2G or 1GiB (a plain number is bytes)';
 export const COUNT_FORM = 'a whole number above zero';
 
+/** With less memory no sandbox comes up, whatever it is for; no kernel has more processes. */
+export const LEAST_MEMORY_BYTES = 1024 * 1024;
+export const MOST_PIDS = 4_000_000;
+export const MEMORY_FORM = `${SIZE_FORM}, 1M at least`;
+export const PIDS_FORM = `a whole number from 1 to ${MOST_PIDS}`;
+
 const DURATION_MS: Readonly<Record<string, number>> = {
   ms: 1,
   '': 1000,
@@ -38,6 +44,16 @@ export function parseCount(value: string | number): number | undefined {
   const parts = splitUnit(value);
   if (!parts || parts.unit !== '' || !Number.isInteger(parts.amount)) return undefined;
   return wholeAboveZero(parts.amount);
+}
+
+export function parseMemory(value: string | number): number | undefined {
+  const bytes = parseSize(value);
+  return bytes !== undefined && bytes >= LEAST_MEMORY_BYTES ? bytes : undefined;
+}
+
+export function parsePids(value: string | number): number | undefined {
+  const count = parseCount(value);
+  return count !== undefined && count <= MOST_PIDS ? count : undefined;
 }
 
 function splitUnit(value: string | number): { amount: number; unit: string } | undefined {

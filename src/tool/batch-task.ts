@@ -1,4 +1,5 @@
 import { findJsonProblem } from '../core/strict-json.ts';
+import type { LimitNames } from '../backends/limit-names.ts';
 import type { SandboxLimits } from '../backends/spec.ts';
 import type { Language } from '../backends/backend.ts';
 import { makeInputSchema, PATH_SCHEMA } from './code-input.ts';
@@ -93,6 +94,15 @@ export function parseTask(line: ReadLine): BatchTask | TaskProblem {
 export function isTaskProblem(task: BatchTask | TaskProblem): task is TaskProblem {
   return 'message' in task;
 }
+
+/** What limits are called in a task. */
+export const TASK_LIMITS: LimitNames = {
+  wallMs: 'timeout_ms',
+  cpuMs: 'cpu_ms',
+  memoryBytes: 'memory_bytes',
+  diskBytes: 'disk_bytes',
+  pids: 'pids',
+};
 
 export function toTaskLimits(task: BatchTask): SandboxLimits {
   return {

@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../core/printable.ts';
 import { isTaskProblem, parseTask, type BatchTask, type TaskProblem } from './batch-task.ts';
 import type { CodeOutput } from './code-output.ts';
 import { readLines } from './read-lines.ts';
@@ -122,7 +123,7 @@ class Batch {
     this.#done += 1;
     if ('error' in result || result.exit_code !== 0) this.#failed += 1;
     this.#options.onProgress?.(this.#progress());
-    return `${JSON.stringify({ id: id ?? String(line), line, ...result })}\n`;
+    return `${toPrintableJson({ id: id ?? String(line), line, ...result })}\n`;
   }
 
   async #writeAll(): Promise<void> {

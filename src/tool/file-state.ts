@@ -1,3 +1,4 @@
+import { spellName } from '../core/name-bytes.ts';
 import type { FileChange, Sandbox } from '../backends/sandbox.ts';
 import { WorkspaceCode } from './workspace-code.ts';
 
@@ -7,7 +8,8 @@ export class FileState {
   readonly #known = new Map<string, FileChange>();
 
   /** Somebody outside has written this. */
-  noteWritten(path: string, sha256: string): void {
+  noteWritten(name: string, sha256: string): void {
+    const path = spellName(name);
     const before = this.#known.get(path);
     this.#known.set(path, { path, change: before?.change ?? 'added', sha256 });
   }

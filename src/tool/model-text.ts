@@ -1,4 +1,5 @@
 import { toPrintable } from '../core/printable.ts';
+import { type LimitNames, renameLimit } from '../backends/limit-names.ts';
 import type { CodeOutput, OutputDenial } from './code-output.ts';
 
 const MAX_DENIALS = 8;
@@ -11,12 +12,15 @@ export function renderForModel(output: CodeOutput): string {
   if (output.stderr !== '') parts.push(`[stderr]\n${output.stderr.replace(/\n$/, '')}`);
   for (const { path, content, encoding, error } of output.outputs ?? [])
     parts.push(`[${path}]\n${error ?? (encoding === 'base64' ? '(base64) ' : '')}${content ?? ''}`);
-  parts.push(`[${[describeEnd(output, 'timeout_ms'), ...listRemarks(output)].join('. ')}]`);
+  parts.push(`[${[describeEnd(output, CALL_LIMITS), ...listRemarks(output)].join('. ')}]`);
   return parts.join('\n\n');
 }
 
-/** One line. `timeout` is what whoever reads it calls that limit. */
-export function describeEnd(output: CodeOutput, timeout: '--timeout' | 'timeout_ms'): string {
+/** Of a call, the only limit that it can be given. */
+const CALL_LIMITS: LimitNames = { wallMs: 'timeout_ms' };
+
+/** One line. `names` are what whoever reads it calls the limits. */
+export function describeEnd(output: CodeOutput, names: LimitNames): string {
   const seconds = `${(output.duration_ms / 1000).toFixed(2)} s`;
   switch (output.outcome) {
     case 'exited':
@@ -24,9 +28,9 @@ export function describeEnd(output: CodeOutput, timeout: '--timeout' | 'timeout_
     case 'signaled':
       return `ended by ${output.signal} after ${seconds}`;
     case 'timeout':
-      return `timeout: ended after ${seconds}; a longer ${timeout} may be allowed`;
+      return `timeout: ended after ${seconds}; a longer ${names.wallMs ?? 'timeout'} may be allowed`;
     case 'limit':
-      return `ended after ${seconds}: the limit ${output.limit} was reached`;
+      return `ended after ${seconds}: the limit ${renameLimit(output.limit ?? '', names)} was reached`;
     case 'aborted':
       return `cancelled after ${seconds}`;
     case 'refused':

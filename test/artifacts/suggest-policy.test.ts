@@ -128,11 +128,12 @@ describe('suggestPolicy()', () => {
     const reads = (names: string): Sample =>
       names.split('').map((name) => file('read', `${HOME}/.tool/${name}`));
     expect(suggest(reads('abc')).policy.fs?.read).toEqual([
+      '${CWD}',
       '${HOME}/.tool/a',
       '${HOME}/.tool/b',
       '${HOME}/.tool/c',
     ]);
-    expect(suggest(reads('abcd')).policy.fs?.read).toEqual(['${HOME}/.tool']);
+    expect(suggest(reads('abcd')).policy.fs?.read).toEqual(['${CWD}', '${HOME}/.tool']);
   });
 
   it('never grants the home, whatever was used in it', () => {
@@ -163,7 +164,7 @@ describe('suggestPolicy()', () => {
         decision: { rule: null, layer: 'kernel' },
       }),
     ]);
-    expect(policy.fs).toBeUndefined();
+    expect(policy.fs).toEqual({ read: ['${CWD}'] });
   });
 
   it('leaves out what the baseline and the private tmp give', () => {
@@ -175,7 +176,7 @@ describe('suggestPolicy()', () => {
       file('create', '/dev/shm/y'),
       file('read', '/proc/self/maps'),
     ]);
-    expect(policy).toEqual({ api_version: 'assay/v1' });
+    expect(policy).toEqual({ api_version: 'assay/v1', fs: { read: ['${CWD}'] } });
   });
 
   it('names protected configuration that was written', () => {
@@ -203,6 +204,14 @@ describe('suggestPolicy()', () => {
     });
   });
 
+  it('lets libraries be executed whatever their version looks like', () => {
+    const names = ['libx.so', 'libx.so.1.2', 'libx.so.22.1-rust-1.95.0-stable'];
+    const { policy } = suggest(
+      [...names, 'libx.so.txt', 'libx.sources'].map((name) => file('read', `${WORK}/lib/${name}`)),
+    );
+    expect(policy.fs?.exec).toEqual(names.map((name) => `\${CWD}/lib/${name}`));
+  });
+
   it('lets a program be executed that the run has built', () => {
     const { policy } = suggest([file('create', `${WORK}/a.out`)], {
       programs: [sampleProgram({ id: 1, image: `${WORK}/a.out` })],
@@ -220,6 +229,40 @@ describe('suggestPolicy()', () => {
     expect(suggest([], { environment }).policy.env).toEqual({
       allow: ['GITHUB_TOKEN', 'NODE_OPTIONS'],
     });
+  });
+
+  it('grants an address as well that a name led to and that is not of the internet', () => {
+    const connect = (host: string): Sample[number] =>
+      ({ kind: 'network', op: 'connect', family: 'tcp', host, port: 443 }) as Sample[number];
+    const totals = {
+      count: 1,
+      refused: 0,
+      sent: 0,
+      received: 0,
+      durationMs: 0,
+      doors: [],
+      rules: [],
+      notes: [],
+    };
+    const led = (name: string, ...addresses: string[]) => ({
+      ...totals,
+      endpoint: `tcp:${name}:443`,
+      addresses,
+    });
+    const connections = [
+      led('in.example.org', '10.1.2.3', 'fd00::7'),
+      led('example.org', '1.1.1.1'),
+    ];
+    const { policy } = suggest([connect('in.example.org'), connect('example.org')], {
+      network: 'private',
+      egress: { connections, hints: new Map() },
+    });
+    expect(policy.net?.allow).toEqual([
+      '10.1.2.3:443',
+      '[fd00::7]:443',
+      'example.org:443',
+      'in.example.org:443',
+    ]);
   });
 
   it('grants sockets outside, and the network when it was used', () => {
@@ -292,6 +335,61 @@ describe('suggestPolicy()', () => {
       expect(policy.fs?.write).toEqual(['${CWD}/dir']);
     },
   );
+
+  describe('of a run whose reads were not watched', () => {
+    const coverage = {
+      ...sampleRecord().coverage,
+      reads: { status: 'absent', reasons: ['not watched'] },
+    } as const;
+    const suggestUnder = (fs: string, events: Sample = []) => {
+      const policy = load(`api_version: assay/v1\nfs: ${fs}\n`);
+      const record = sampleRecord(events, { level: 'effects', coverage });
+      return suggestPolicy(makeEvidence(record, { ...OPTIONS, policy })).policy.fs;
+    };
+
+    it.each([
+      [
+        'the workspace, though nothing in it was written',
+        '{ read: ["${CWD}"] }',
+        { read: ['${CWD}'] },
+      ],
+      [
+        'the workspace, where all above it may be read',
+        '{ read: ["/home"] }',
+        { read: ['${CWD}'] },
+      ],
+      [
+        'the workspace, where something in it is denied',
+        '{ exec: ["${CWD}"], deny: ["${CWD}/x"] }',
+        { exec: ['${CWD}'], deny: ['${CWD}/x'] },
+      ],
+      [
+        'places to read and to execute',
+        '{ read: [/srv/a], exec: [/srv/b] }',
+        { read: ['/srv/a'], exec: ['/srv/b'] },
+      ],
+      ['places to write, for reading', '{ write: [/srv/a] }', { read: ['/srv/a'] }],
+      [
+        'many places of one directory, each by itself',
+        '{ read: [/srv/x/a, /srv/x/b, /srv/x/c, /srv/x/d] }',
+        { read: ['/srv/x/a', '/srv/x/b', '/srv/x/c', '/srv/x/d'] },
+      ],
+      [
+        'a place in which something is denied, without that',
+        '{ read: [/srv/a], deny: [/srv/a/secret] }',
+        { read: ['/srv/a'], deny: ['/srv/a/secret'] },
+      ],
+      ['nothing that is too broad', '{ read: ["~", "~/.config"] }', { read: ['${CWD}'] }],
+      ['no wildcards', '{ read: ["/srv/*.txt"] }', undefined],
+    ])('keeps %s', (_, fs, wanted) => {
+      expect(suggestUnder(fs)).toEqual(wanted);
+    });
+
+    it('grants what was written besides', () => {
+      const fs = suggestUnder('{ allow: ["${CWD}"] }', [file('create', `${WORK}/new`)]);
+      expect(fs).toEqual({ allow: ['${CWD}'] });
+    });
+  });
 
   it('allows all that was used, by grants that are there at the start', () => {
     const names = ['a', 'b', 'c.lock', '.vscode'];

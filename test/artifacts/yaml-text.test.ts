@@ -37,6 +37,8 @@ const HOSTILE = [
   '\u001b[31m',
   '\u007f',
   '\u0085',
+  '\u202egnp.exe',
+  '\u061c\u200e\u200f\u2066\u2069',
   '\u2028',
   '\ufeff',
   '\ufffe',

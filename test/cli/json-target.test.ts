@@ -1,6 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { lstatSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  closeSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -39,6 +48,31 @@ describe('a target of --json that is no file', () => {
     execFileSync('mknod', [path, 'c', '1', '3']);
     openJsonTarget(path).write({ a: 1 });
     expect(lstatSync(path).isCharacterDevice()).toBe(true);
+  });
+
+  it('is refused when it is no number, or a descriptor that is for reading only', () => {
+    for (const target of ['fd:x', 'fd:-1', 'fd:', 'fd:1.5'])
+      expect(() => openJsonTarget(target)).toThrow('the number of a descriptor');
+    const fd = openSync('/dev/null', 'r');
+    try {
+      expect(() => openJsonTarget(`fd:${fd}`)).toThrow('open for reading only');
+    } finally {
+      closeSync(fd);
+    }
+    expect(() => openJsonTarget(`fd:${fd}`)).toThrow('EBADF');
+  });
+
+  it('is refused when this process has opened it for itself', () => {
+    const own = readdirSync('/proc/self/fd').filter((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`).startsWith('anon_inode:[event');
+      } catch {
+        return false;
+      }
+    });
+    expect(own.length).toBeGreaterThan(0);
+    for (const fd of own)
+      expect(() => openJsonTarget(`fd:${fd}`)).toThrow('no such descriptor was given');
   });
 
   it('is refused when it is a directory, or a link to a device', () => {

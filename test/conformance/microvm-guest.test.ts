@@ -10,6 +10,11 @@ const report = await backend.probe();
 const text = (data: Uint8Array): string => Buffer.from(data).toString();
 const LONG_MS = 120_000;
 const SLOW = { timeout: LONG_MS, retry: 0 };
+/** What QEMU has at most, for the queue of one disk, and what each of them maps. */
+const DISK_THREADS = 64;
+const COROUTINES = 256;
+const COROUTINE_BYTES = 1 << 20;
+const ARENA_BYTES = 64 << 20;
 /** An interpreter that was started beforehand would not have seen it. */
 const COLD = { env: { PYTHONNOUSERSITE: '1' } };
 
@@ -102,6 +107,38 @@ console.log(Math.random(), crypto.randomBytes(8).toString('hex'), crypto.randomU
       expect(first.filter((value) => second.includes(value))).toEqual([]);
     },
   );
+
+  it('outlives a program that reads everything at once', SLOW, async () => {
+    const python = `import os, threading
+files = [os.path.join(d, name) for d, _, names in os.walk('/usr') for name in names]
+files = [path for path in files if os.path.isfile(path)]
+def read(some):
+    for path in some:
+        fd = os.open(path, os.O_RDONLY)
+        for offset in range(0, os.fstat(fd).st_size, 1 << 20):
+            os.posix_fadvise(fd, offset, 1 << 20, os.POSIX_FADV_WILLNEED)
+        os.close(fd)
+threads = [threading.Thread(target=read, args=(files[i::48],)) for i in range(48)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print('read', len(files) > 1000)`;
+    const { out, err } = await run(await make(), python);
+    expect(err).toBe('');
+    expect(out).toBe('read True\n');
+  });
+
+  it('has room for every thread that may read its disk', SLOW, async () => {
+    await make();
+    const pid = findMachine();
+    const read = (name: string): string => fs.readFileSync(`/proc/${pid}/${name}`, 'utf8');
+    const number = (name: string, field: RegExp): number => Number(field.exec(read(name))?.[1]);
+    const mapped = number('status', /^VmPeak:\s+(\d+) kB/m) * 1024;
+    const room = number('limits', /^Max address space\s+(\d+)/m) - mapped;
+    const stack = number('limits', /^Max stack size\s+(\d+)/m);
+    // Nobody waits for so many: a fast disk is read by a few of them.
+    const arena = read('environ').includes('MALLOC_ARENA_MAX=1') ? 0 : ARENA_BYTES;
+    expect(room).toBeGreaterThan(DISK_THREADS * (stack + arena) + COROUTINES * COROUTINE_BYTES);
+  });
 
   it('is emulated by a process that has no rights left', SLOW, async () => {
     await make();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { REDACTED, redactArgv, redactPath } from '../../src/core/redact.ts';
+import { redactArgv, redactPath } from '../../src/core/redact.ts';
+import { isRedacted, markName, REDACTED } from '../../src/core/redaction-mark.ts';
 
 /** Put together at run time, so that no scanner takes this file for a leak. */
 const BODY = 'a1B2c3D4e5F6g7H8i9J0';
@@ -242,6 +243,93 @@ const HIDDEN = linesOf(`
   app --config "{\\"secret\\": \\"«hunter2»\\", \\"host\\": \\"db\\"}"
   app https://example.com/cb#access_token=«abc123»&state=x
   app {"key":"x","refresh_token":"«1//0abc»"}
+  curl -H Authorization: Bearer «abcdefgh1» https://example.com
+  curl -H X-Api-Key: «v» https://example.com
+  curl --header 'X-Api-Key: «v»' https://example.com
+  http example.com Authorization: Basic «amFuZTpodW50ZXIy»
+  echo token: «swordfish»
+  echo "token": «abc123»
+  echo db_password: «correct» horse battery staple
+  echo 'db_password: «correct» horse battery staple'
+  echo 'Authorization: «Bearer abcdefgh» and the rest'
+  echo Authorization: Bearer «abcdefgh» and the rest
+  curl -H 'Cookie: «theme=dark; sessionid=abc123»' https://example.com
+  curl --header='Cookie: «theme=dark; sessionid=abc123»' https://example.com
+  wget --header 'Set-Cookie: «theme=dark; sessionid=abc123; Path=/»' https://example.com
+  http example.com 'Cookie:«theme=dark; sessionid=abc123»'
+  echo 'Cookie: «theme=dark; sessionid=abc123»'
+  sh -c "curl -H 'Cookie: «theme=dark; sessionid=abc123»' https://example.com && ls"
+  curl -H 'Authorization: ApiKey «abc123»' https://example.com
+  curl -H 'Authorization: Negotiate «YIIabc123»' https://example.com
+  curl -H 'Authorization: Whatever «abc 123»' https://example.com
+  curl -H 'Proxy-Authorization: NTLM «TlRMTVNTUAAB»' https://example.com
+  curl -H 'Authorization: AWS4-HMAC-SHA256 Credential=AKID/2024/s3, SignedHeaders=host;range, Signature=«0a1b2c3d4e5f60718293»' https://example.com
+  curl -H 'Authorization: Digest username="jane", nonce="x", response="«0a1b2c3d4e5f60718293»"' https://example.com
+  curl -H 'X-Api-Key: «abc|def; ghi»' https://example.com
+  curl --proxy-header 'Proxy-Authorization: Whatever «abc123»' https://example.com
+  curl -H Authorization: ApiKey «abc123» https://example.com
+  echo 'Authorization: ApiKey «abc123»'
+  echo 'Authorization: Digest username="jane", response="«0a1b2c3d4e5f60718293»"'
+  echo 'Authorization: AWS4-HMAC-SHA256 Credential=AKID/2024, SignedHeaders=host;range, Signature=«0a1b2c3d4e5f60718293»'
+  sh -c 'curl -H "Authorization: Whatever «abc123»" -H "X-Api-Key: «abc def»" https://example.com'
+  sh -c 'curl -H Authorization:\\ Bearer\\ «abcdefgh» https://example.com'
+  app 'Driver={ODBC Driver 17};UID=sa;PWD=«hunter2»;'
+  app 'Driver=x;UID=sa;Pwd={«hunter;2»}'
+  app --pwd «hunter2»
+  app --pw «hunter2»
+  app --passcode «hunter2»
+  curl 'https://example.com/?pwd=«hunter2»&page=2'
+  plink -pw «hunter2» host
+  sh -c '(curl -u «jane:hunter2» https://example.com)'
+  sh -c 'x=$(mysql -p«hunter2» app)'
+  sh -c 'x="$(mysql -p«hunter2» app)"'
+  sh -c 'x=\`mysql -p«hunter2» app\`'
+  sh -c 'true;curl -u «jane:hunter2» https://example.com'
+  sh -c 'true&&curl -u «jane:hunter2» https://example.com'
+  sh -c 'cat x|mysql -p«hunter2» app'
+  sh -c 'curl -o $(date) -u «jane:hunter2» https://example.com 2>&1'
+  sh -c 'curl 2>&1 -u «jane:hunter2» https://example.com'
+  sh -c 'bash -c "curl -u «jane:hunter2» https://example.com"'
+  sh -c "echo it's; curl -u «jane:hunter2» https://example.com"
+  sh -c "mysql -p'«hunter two»' app; ls"
+  sh -c 'run --token «-AbC123dEf456» all'
+  app --token «-AbC123dEf456»
+  app --api-key «-a1b2c3d4e5f6g7h8»
+  curl https://«jane:hun@ter2»@example.com/file
+  curl https://«jane@example.org:hunter2»@example.com/file
+  curl ftp://«jane@example.org:hunter2»@example.com/file
+  python -c 'import os; os.environ["API_TOKEN"]="«abc123»"'
+  python -c "os.environ['API_TOKEN'] = '«abc123»'"
+  python -c 'os.environ.setdefault("API_TOKEN", "«abc123»")'
+  python -c 'requests.get(u, auth=("jane", "«hunter2»"))'
+  python -c 'requests.get(u, auth=HTTPBasicAuth("jane", "«hunter2»"))'
+  python -c 'subprocess.run(["curl","-u","«jane:hunter2»","https://example.com"])'
+  python -c 'subprocess.run(["curl", "-u", "«jane:hunter2»"])'
+  node -e 'process.env["API_TOKEN"]="«abc123»"; run()'
+  node -e 'headers.set("Authorization", "Whatever «abc123»")'
+  curl 'https://example.com/?access%5Ftoken=«abc123»&page=2'
+  curl 'https://example.com/?%61ccess_token=«abc123»'
+  curl 'https://example.com/?next=https%3A%2F%2F«jane%3Ahunter2»%40example.org%2Fx'
+  curl 'https://example.com/?next=https%3A%2F%2F«{GH}»%40example.org%2Fx'
+  curl 'https://example.com/?next=%2Fcb%3Faccess_token%3D«abc123»%26page%3D2'
+  openssl enc -aes-256-cbc -k «hunter2» -in a
+  openssl enc -aes-256-cbc -K «{HEX}» -in a
+  openssl enc -aes-256-cbc -pass 'pass:«hunter two»' -in a
+  psql -c "ALTER USER jane PASSWORD '«hunter2»'"
+  mysql -e "CREATE USER jane IDENTIFIED BY '«hunter2»'"
+  sh -c 'echo machine example.com login jane password «hunter2» >> ~/.netrc'
+  sh -c 'PGPASSWORD=«hunter2» psql app; ls'
+  sh -c 'export DB_PASSWORD="«hunter two»"; ls'
+  env 'DB_PASSWORD=«hunter two»' run
+  env 'DB_PASSWORD=«hunter&two;»' run
+  docker run -e 'DB_PASSWORD=«hunter two»' app
+  curl -F 'token=«abc 123»' https://example.com
+  curl --data-urlencode 'password=«hunter & two»' https://example.com
+  app '--api-key=«abc 123; def»'
+  gpg -c --passphrase «hunter2» a
+  sh run.sh gpg -c --passphrase «hunter2» a
+  sh run.sh ssh host tool --password «hunter2»
+  rar a -hp«hunter2» a.rar b
   echo «{DO}»
   echo «{SG}»
   echo «{PAT}»
@@ -272,6 +360,19 @@ const KEPT = linesOf(`
   git clone https://github.com/owner/repo.git
   git commit -m 'Fix token refresh in auth module'
   git commit -m 'auth: Refresh before expiry'
+  git commit -m 'secret: of the trade'
+  git commit -m 'Fix token: it was never refreshed'
+  git commit -m 'Keep secret: never print it'
+  git commit -m 'secrets: Add a page'
+  gh issue create --title 'Auth token: expires too soon'
+  claude -p 'The access token: where is it read?'
+  echo secret: of the trade
+  echo passwords: 12 found
+  echo 'tokens: 12 found'
+  grep -rn password: src
+  git grep -n token: main
+  grep -n 'token: string' src/a.ts
+  rg 'apiKey: string;' src
   git commit -m "Rename password.ts to passphrase.ts"
   git commit --author 'Jane Doe <jane@example.org>' -m x
   git checkout 3f786850e387550fdab836ed7e6dc881de23001b
@@ -502,6 +603,46 @@ const KEPT = linesOf(`
   tmux send-keys -t main 'npm test' Enter
   systemctl restart auth.service
   journalctl -u token-service -n 100
+  git commit -m 'Basic understanding of things'
+  git commit -m 'Basic JavaScript and python3.11 support'
+  git commit -m 'Bearer authentication is described'
+  git commit -m 'Use --token to log in'
+  git commit -m 'Authorization: Fix the header'
+  ffmpeg -i a.mp4 -pass 1 -passlogfile log b.mp4
+  ffmpeg -i a.mp4 -pass 2 b.mp4
+  app --max-token 100 --min-new-token=8
+  app --auth=oauth2 --auth sigv4
+  app --key ed25519 --key=rsa4096
+  app --token -v --password --verbose
+  sort --key 3n,3 file
+  sort --key=2.3,2.5nr file
+  python -c 'max(d, key=d.get)'
+  python -c max(d,key=d.get)
+  python -c 'sorted(x, key=itemgetter(1), reverse=True)'
+  python -c 'x = dict(token=None, key=3)'
+  python -c 'if token == "": pass'
+  cat sk-admin-panel-translations.json AIzawa-nagisa-photo-collection-2024-xx.jpg xoxo-lovely-letter-2024
+  cat sk-ant-payload-number-001.sh sk-proj-plan-for-2024.md sk_test_connections.py
+  cat github_pat_rotation_script_2024 glpat-rotation-script-2024 dckr_pat_rotation_for_everyone
+  cat xoxb-letters-from-2024.txt hvs.notes-about-the-vault-2024
+  curl -H 'Idempotency-Key: 550e8400-e29b-41d4-a716-446655440000' https://example.com
+  curl -H 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==' https://example.com
+  curl -d '{"url":"https://a.example","mail":"jane@example.org"}' https://example.com
+  curl 'https://example.com/?next=ssh%3A%2F%2Fgit%40github.com%2Fx'
+  git clone git+ssh://git@github.com:owner/repo@v1
+  openssl req -newkey rsa:2048 -keyout k.pem -check
+  openssl rsa -in key.pem -pass file:pw.txt
+  env PWD=/w/x ls
+  sh -c 'PWD=/some/path; ls'
+  sh -c 'PWD=$(pwd) ls; PWD=\`pwd\` ls; PWD=~/x ls; PWD="$HOME/x" ls'
+  sh -c 'TOKEN=$(cat /run/token) run; TOKEN= run'
+  sh -c '[ "$TOKEN" = "" ] && echo none'
+  sh -c 'KEY=1; echo evil > payload.sh; sh payload.sh'
+  sh -c 'PASS=0; for t in *; do run "$t"; done'
+  sh -c KEY=1;evil>x
+  ssh host KEY=1;evil
+  ruby -e 'KEY=1 if system "evil"'
+  awk -F= '/token=/ {print $2}' file
   sk-learn-contrib-and-friends
   task-list-for-the-next-2000-years
 `);
@@ -591,8 +732,84 @@ describe('what must not be seen', () => {
   it.each(HIDDEN_PATHS)('%s', (line) => {
     const path = line.replaceAll(/[«»]/g, '');
     const shown = redactPath(path);
-    expect(shown).toBe(line.replaceAll(/«[^»]*»/g, REDACTED));
+    const plain = shown.replaceAll(/\[redacted:[0-9a-f]{16}\]/g, REDACTED);
+    expect(plain).toBe(line.replaceAll(/«[^»]*»/g, REDACTED));
     expect(redactPath(shown)).toBe(shown);
+  });
+});
+
+/** What a script does stays in sight, whatever in it looks like a secret. */
+const SCRIPTS: readonly (readonly [script: string, shown: string])[] = [
+  ['PASS=abc; evil x', 'PASS=[redacted]; evil x'],
+  ['PASS=abc;evil>x', 'PASS=[redacted];evil>x'],
+  ['X_KEY=a1b2|evil>x', 'X_KEY=[redacted]|evil>x'],
+  ['PGPASSWORD=x psql -c y', 'PGPASSWORD=[redacted] psql -c y'],
+  ['TOKEN=a b c', 'TOKEN=[redacted] b c'],
+  ['TOKEN= evil x', 'TOKEN= evil x'],
+  ['echo "TOKEN="; evil; echo "x"', 'echo "TOKEN="; evil; echo "x"'],
+  ['TOKEN=\\"; evil; echo \\"', 'TOKEN=\\"; evil; echo \\"'],
+  ['Cookie: 1; evil x', 'Cookie: 1; evil x'],
+  ["''Cookie: a1b2c3; evil; true ''", "''Cookie: [redacted]; evil; true ''"],
+  ['Authorization: x;evil y', 'Authorization: [redacted];evil y'],
+  ['x ://a:x;evil;@b', 'x ://a:x;evil;@b'],
+  ['x hooks.slack.com/services/;evil>y', 'x hooks.slack.com/services/;evil>y'],
+  ['x ?sig=1;evil>y', 'x ?sig=[redacted];evil>y'],
+  ['--pass=1 ; evil x', '--pass=1 ; evil x'],
+  ['tool --password\nevil x', 'tool --password\nevil x'],
+  ['tool --password \\\n abc', 'tool --password \\\n [redacted]'],
+  ['tool --password\\\n abc', 'tool --password\\\n [redacted]'],
+  ['a <<E\npassword: abc\nE\nevil', 'a <<E\npassword: [redacted]\nE\nevil'],
+  ['eval "KEY=1;evil x"', 'eval "KEY=1;evil x"'],
+  ['bash -c "PASS=abc;evil"', 'bash -c "PASS=[redacted];evil"'],
+  [
+    `: -----BEGIN ${'PRIVATE'} KEY-----; evil; : -----END ${'PRIVATE'} KEY-----`,
+    ': [redacted]; evil; : -----END PRIVATE KEY-----',
+  ],
+  [
+    `: -----BEGIN ${'PRIVATE'} KEY-----\nrm -rf x\n: -----END ${'PRIVATE'} KEY-----`,
+    ': [redacted]\nrm -rf x\n: -----END PRIVATE KEY-----',
+  ],
+];
+
+describe('a script', () => {
+  it.each(SCRIPTS)('%j → %j', (script, shown) => {
+    expect(redactArgv(['sh', '-c', script])).toEqual(['sh', '-c', shown]);
+    expect(redactArgv(['sh', '-c', shown])).toEqual(['sh', '-c', shown]);
+  });
+
+  it.each([
+    [['bash', '-c', '-H', 'Cookie: 1; evil']],
+    [['bash', '--rcfile', 'curl', '-c', '-u', 'evil; x']],
+    [['sh', '-c', '--', '--pass=1 ; evil x']],
+    [['bash', '-o', 'posix', '-c', '-u', '-x', 'KEY=1;evil']],
+  ])('stays in sight in %j', (argv) => {
+    expect(redactArgv(argv)).toEqual(argv);
+  });
+});
+
+describe('redactPath()', () => {
+  const paths = ['1', '2'].map((end) => `/tmp/ghp_${BODY}${BODY}${end}.sh`);
+
+  it('gives a name with the shape of a key a mark of its own', () => {
+    const [one = '', other = ''] = paths.map(redactPath);
+    expect(one).toMatch(/^\/tmp\/\[redacted:[0-9a-f]{16}\]\.sh$/);
+    expect(one).not.toBe(other);
+    expect(redactPath(paths[0] ?? '')).toBe(one);
+    expect(one).toBe(`/tmp/${markName(`ghp_${BODY}${BODY}1`)}.sh`);
+    expect([one, `/a/${REDACTED}`].every(isRedacted)).toBe(true);
+    expect(isRedacted('/tmp/redacted')).toBe(false);
+  });
+
+  it.each(['/tmp/token={}', '/tmp/x?token={}&y', '/tmp/https:/{}@example.com'])(
+    'keeps it in %s',
+    (form) => {
+      const path = form.replace('{}', `ghp_${BODY}`);
+      expect(redactPath(path)).toBe(form.replace('{}', markName(`ghp_${BODY}`)));
+    },
+  );
+
+  it('gives none to a value that may be short', () => {
+    expect(redactPath('/tmp/password=hunter2')).toBe(`/tmp/password=${REDACTED}`);
   });
 });
 

@@ -6,7 +6,7 @@ const SECRET = `
   DB_PASS MYSQL_PWD SENTRY_DSN SSHPASS PGPASSWORD BW_SESSION GITHUB_PAT DATABASE_URL
   my_service_password accessToken apiKey Secret-Key-Base API_KEY_2 API_KEY2 AzureConnectionString
   npm_config__authToken npm_config__auth npm_config_//host/:_password NPM_CONFIG_OTP
-  access-token x-api-key client.secret SESSION_COOKIE SLACK_WEBHOOK_URL
+  DB_PW PW PASSCODE access-token x-api-key client.secret SESSION_COOKIE SLACK_WEBHOOK_URL
 `;
 
 const HARMLESS = `

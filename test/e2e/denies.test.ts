@@ -50,6 +50,24 @@ describeForEachPerson('a deny inside an allow', (person) => {
     });
   }
 
+  it.each([
+    ['a link is denied, and the place allowed', '~/other', '~/way/id'],
+    ['a link is allowed, and the place denied', '~/way', '~/other/id'],
+    ['both are links', '~/way', '~/lane/id'],
+    ['a pattern goes through a link', '~/other', '~/way/*'],
+  ])('holds where %s', async (_, allow, deny) => {
+    for (const [, layers] of LAYERS) {
+      const place = makePlace();
+      place.write('home/other/id', SECRET);
+      place.write('home/other/notes', 'notes\n');
+      for (const name of ['way', 'lane']) fs.symlinkSync('other', place.at(`home/${name}`));
+      const { stdout } = await runScript(place, 'cat ~/other/id ~/way/id ~/lane/id', {
+        flags: ['--allow-write', allow, '--deny', deny, '--preset', 'coding-agent', ...layers],
+      });
+      expect(stdout).toBe('');
+    }
+  });
+
   it.each(LAYERS)('holds against every way to name it, with %s', async (_, flags) => {
     const place = makeSecret();
     const ways = [

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeForEachPerson, findPeople, type Person } from './as-user.ts';
-import { Place } from './place.ts';
-import { ASSAY, type Outcome, runBare, type RunOptions } from './run-assay.ts';
+import { describeForEachPerson, findPeople } from './as-user.ts';
+import { ASSAY, runBare } from './run-assay.ts';
+import { exec, execJson, type Result, withPlace } from './exec-run.ts';
 
 interface Survey {
   readonly backends: readonly {
@@ -26,49 +25,12 @@ const BACKENDS = ['local', 'wasm'].map((id) => {
   return { id, isAvailable: found?.isAvailable ?? false, languages: found?.languages ?? [] };
 });
 
-interface Result {
-  readonly outcome: string;
-  readonly limit?: string;
-  readonly exit_code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly stdout_base64?: string;
-  readonly truncated: { readonly stdout: number };
-  readonly denials: readonly { readonly action: string; readonly target: string }[];
-  readonly files: readonly { readonly path: string; readonly change: string }[];
-  readonly evidence: { readonly run_id: string; readonly code_sha256: string };
-}
-
-type ExecOptions = Partial<Omit<RunOptions, 'place' | 'command'>> & { readonly code?: string };
-
-function exec(place: Place, flags: readonly string[], options: ExecOptions = {}): Promise<Outcome> {
-  const { code, ...more } = options;
-  return runBare({ place, command: [ASSAY, 'exec', ...flags], input: code ?? '', ...more });
-}
-
-async function execJson(
-  place: Place,
-  flags: readonly string[],
-  options: ExecOptions = {},
-): Promise<Result> {
-  const outcome = await exec(place, ['--json', ...flags], options);
-  expect(outcome.stderr).toBe('');
-  return JSON.parse(outcome.stdout) as Result;
-}
-
 const HELLO: Readonly<Record<string, string>> = {
   python: 'import sys\nprint("hello", sys.stdin.read())',
   javascript: 'console.log("hello", "in")',
   typescript: 'const word: string = "hello";\nconsole.log(word, "in" as string);',
   bash: 'echo hello $(cat)',
 };
-
-function withPlace(person: Person, body: (place: Place) => Promise<void>): () => Promise<void> {
-  return async () => {
-    using place = new Place(person, tmpdir());
-    await body(place);
-  };
-}
 
 describe.each(BACKENDS)('assay exec with $id', ({ id, isAvailable, languages }) => {
   if (!isAvailable) {
@@ -318,99 +280,3 @@ function findChildren(pid: number): string[] {
       }
     });
 }
-
-describe('assay exec', () => {
-  const [self] = findPeople().filter(({ whyNot }) => whyNot === undefined);
-  if (!self) return;
-
-  it.each([
-    [['--lang', 'ruby'], '--lang is one of python, javascript, typescript, bash'],
-    [[], 'Which language is it?'],
-    [['--lang', 'bash', '--timeout', 'soon'], '--timeout needs a duration'],
-    [['--lang', 'bash', '--memory', '-1'], '--memory needs a size'],
-    [['--lang', 'bash', '--memory', '1'], 'No sandbox starts with less than 1048576 bytes (1M)'],
-    [['--lang', 'bash', '--evidence', '/nonexistent/x'], 'Cannot write the evidence to'],
-    [['--lang', 'bash', '--evidence', '/'], 'it is a directory'],
-    [['--lang', 'bash', '--out', '/proc/nonexistent'], 'Nothing was executed. --out names'],
-    [['--lang', 'bash', '--out', '/dev/null'], 'it is not a directory'],
-    [['--lang', 'bash', '--env', 'X'], '--env needs NAME=VALUE'],
-    [['--lang', 'bash', '--workspace', '/nonexistent'], '--workspace needs a directory'],
-    [['--lang', 'bash', '--file', '/nonexistent'], 'Cannot read a file from'],
-    [['--parallel', '2'], '--parallel goes with --batch'],
-    [['--batch', 'x', '--lang', 'bash'], '--lang does not go with --batch'],
-    [['--lang', 'bash', '--stdin', '-'], 'cannot be both'],
-  ])(
-    'refuses %j',
-    async (flags, message) =>
-      await withPlace(self, async (place) => {
-        const outcome = await exec(place, flags, { code: 'echo ran' });
-        expect(outcome).toMatchObject({ code: 2, stdout: '' });
-        expect(outcome.stderr).toContain(message);
-      })(),
-  );
-
-  it(
-    'says before anything runs that a workspace does not fit, and by which flag it would',
-    withPlace(self, async (place) => {
-      place.write('data/big', Buffer.alloc(3_000_000));
-      const flags = ['--lang', 'bash', '--workspace', place.at('data'), '--disk', '1M'];
-      const outcome = await exec(place, flags, { code: 'echo ran' });
-      expect(outcome).toMatchObject({ code: 2, stdout: '' });
-      expect(outcome.stderr).toContain('Cannot write "big": there is no room left in the sandbox');
-      expect(outcome.stderr).toContain('--disk');
-    }),
-  );
-
-  it(
-    'calls its limits by the names of its flags',
-    withPlace(self, async (place) => {
-      const flags = ['--lang', 'bash', '--timeout', '300ms'];
-      const outcome = await exec(place, flags, { code: 'sleep 60' });
-      expect(outcome).toMatchObject({ code: 124 });
-      expect(outcome.stderr).toContain('; a longer --timeout may be allowed');
-    }),
-  );
-
-  it(
-    'reads code from what a shell puts in place of <(…)',
-    withPlace(self, async (place) => {
-      const script = `"${ASSAY}" exec --lang bash <(echo 'echo from a pipe')`;
-      const command = ['/bin/bash', '-c', script];
-      expect(await runBare({ place, command })).toMatchObject({ code: 0, stdout: 'from a pipe\n' });
-    }),
-  );
-
-  it(
-    'refuses code and files that would be waited for, and names them',
-    withPlace(self, async (place) => {
-      const pipe = place.at('work/pipe.py');
-      spawnSync('mkfifo', ['-m', '666', pipe]);
-      for (const args of [[pipe], ['--lang', 'bash', '--file', pipe]]) {
-        const outcome = await exec(place, args, { code: '' });
-        expect(outcome).toMatchObject({ code: 2, stdout: '' });
-        expect(outcome.stderr).toContain(`"${pipe}": it is not a regular file`);
-      }
-    }),
-  );
-
-  it(
-    'runs for each of several tasks in one workspace its own code',
-    withPlace(self, async (place) => {
-      place.write('work/shared/x.mjs', 'export const n = 1;');
-      const numbers = [0, 1, 2, 3, 4, 5, 6, 7, 0];
-      const tasks = numbers.map((number) => {
-        const code = `import { n } from './x.mjs'; console.log(n + ${number});`;
-        return JSON.stringify({ language: 'javascript', code });
-      });
-      const flags = ['-q', '--workspace', `${place.at('work/shared')}:rw`, '--parallel', '4'];
-      const { stdout } = await exec(place, [...flags, '--batch', '-'], { code: tasks.join('\n') });
-      const results = stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Result);
-      expect(results.map((one) => Number(one.stdout) - 1)).toEqual(numbers);
-      expect(results[0]?.evidence.run_id).toBe(results[8]?.evidence.run_id);
-      expect(fs.readdirSync(place.at('work/shared'))).toEqual(['x.mjs']);
-    }),
-  );
-});

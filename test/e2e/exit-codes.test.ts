@@ -62,6 +62,8 @@ describeForEachPerson('exit codes', (person) => {
     ['an unknown command', ['sandwich']],
     ['a wrong duration', ['sandbox', '--timeout', 'soon', '--', 'true']],
     ['a wrong size', ['sandbox', '--limit-memory', 'much', '--', 'true']],
+    ['too little memory', ['sandbox', '--limit-memory', '4k', '--', 'true']],
+    ['too many processes', ['sandbox', '--limit-pids', '100000000', '--', 'true']],
     ['an unknown layer', ['sandbox', '--layers', 'onion', '--', 'true']],
     ['an unknown preset', ['sandbox', '--preset', 'none', '--', 'true']],
     ['a working directory that is none', ['sandbox', '--workdir', '/no/such', '--', 'true']],

@@ -16,11 +16,26 @@ const CONFIGURATIONS: readonly (readonly [string, readonly string[]])[] = [
   ['Landlock as of ABI 2', ['--layers=landlock@2']],
 ];
 
+/** What the one who opens files for a program does after it has answered depends on what is recorded. */
+const LEVELS: typeof CONFIGURATIONS = [
+  ['nothing recorded', ['--observe', 'none']],
+  ['changes recorded', ['--observe', 'effects']],
+  ['everything recorded', ['--observe', 'all']],
+  ['changes recorded and no namespaces', ['--layers=-user,-mount,-pid,-net,-ipc']],
+];
+
+const CASES = [
+  ...CONFIGURATIONS.map(([name, flags]) => ['file-semantics.py', name, flags] as const),
+  ...['handed-over.py', 'narrow-calls.py'].flatMap((program) =>
+    LEVELS.map(([name, flags]) => [program, name, flags] as const),
+  ),
+];
+
 describeForEachPerson('file calls', (person) => {
   const makePlace = usePlaces(person);
-  const program = [PYTHON, '-c', fixture('file-semantics.py')];
 
-  it.each(CONFIGURATIONS)('give the same results inside as outside, with %s', async (_, flags) => {
+  it.each(CASES)('of %s give the same inside as outside, with %s', async (name, _, flags) => {
+    const program = [PYTHON, '-c', fixture(name)];
     const place = makePlace();
     const outside = await runBare({ place, command: program, cwd: place.makeDir('outside') });
     expect(outside).toMatchObject({ code: 0, stderr: '' });

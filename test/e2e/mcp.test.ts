@@ -356,11 +356,12 @@ describe('assay mcp', () => {
     for (const line of lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   });
 
-  it('does not start for what its backend cannot guarantee', () => {
-    const result = spawnSync(ASSAY, ['mcp', '--isolation', 'separate'], {
-      encoding: 'utf8',
-      input: '',
-    });
+  it.each([
+    [['--isolation', 'separate'], 'and separate is required'],
+    [['--timeout', '9999h'], 'Cannot use 9999h for --timeout'],
+  ])('does not start with %j', (flags, message) => {
+    const result = spawnSync(ASSAY, ['mcp', ...flags], { encoding: 'utf8', input: '' });
     expect(result).toMatchObject({ status: 2, stdout: '' });
+    expect(result.stderr).toContain(message);
   });
 });

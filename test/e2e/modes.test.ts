@@ -224,8 +224,8 @@ socket.socket(type=socket.SOCK_DGRAM).connect_ex(('192.0.2.53', 53))`;
     const refused = outcome.stderr.match(/would refuse .*/g) ?? [];
     expect(refused).toEqual([
       `would refuse read ${place.at('home/secret')} (--deny, fs.deny: ~/secret)`,
-      expect.stringContaining(`would refuse create ${place.at('work/.bashrc')} (`),
-      `would refuse create ${place.at('outside')} (nothing allows it)`,
+      expect.stringContaining(`would refuse write ${place.at('work/.bashrc')} (`),
+      `would refuse write ${place.at('outside')} (nothing allows it)`,
       'would refuse read / (nothing allows it)',
     ]);
     if (person.uid === 0) expect(outcome.stdout).toContain('killed=0');

@@ -38,6 +38,16 @@ async function playOnTerminal(
 const WAITING = `sh -c 'echo waiting-$((1+1)); exec sleep 60'`;
 const QUIET = [ASSAY, 'sandbox', '--quiet'];
 
+const SHELL = ['/bin/bash', '--norc', '-i'];
+
+/** What a person does to stop a command of that shell which says that it is ready. */
+const startAndStop = (command: string): Step[] => [
+  ['wait', '$ '],
+  ['type', `${command}\n`],
+  ['wait', 'ready\r\n'],
+  ['type', CTRL_Z],
+];
+
 const LAYERS = [
   ['every layer', []],
   ['no namespaces', ['--layers=-user,-mount,-pid,-net,-ipc']],
@@ -134,12 +144,9 @@ describeForEachPerson('on a terminal', (person) => {
     const session = await playOnTerminal(
       makePlace(),
       [
-        ['wait', '$ '],
-        ['type', `${command}\n`],
-        ['wait', 'ready\r\n'],
-        ['type', CTRL_Z],
+        ...startAndStop(command),
         ['wait', 'Stopped'],
-        ['wait', '$ '], // bash drops keys while it changes the terminal's modes
+        ['wait', '$ '],
         ['type', 'echo shell-has-$((40+2))\n'],
         ['wait', 'shell-has-42'],
         ['wait', '$ '],
@@ -153,9 +160,51 @@ describeForEachPerson('on a terminal', (person) => {
         ['wait', '$ '],
         ['type', 'exit 0\n'],
       ],
-      ['/bin/bash', '--norc', '-i'],
+      SHELL,
     );
     expect(session).toMatchObject({ problem: null, code: 0 });
+  });
+
+  it.each(LAYERS)(
+    'a program has time to tidy up before Ctrl-Z stops it, with %s',
+    async (_, flags) => {
+      const command = `"${ASSAY}" sandbox --quiet ${flags.join(' ')} -- ${PYTHON} -c "$(cat "${fixturePath('slow-to-stop.py')}")"`;
+      const session = await playOnTerminal(
+        makePlace(),
+        [
+          ...startAndStop(command),
+          ['wait', 'tidied\r\n'],
+          ['wait', 'Stopped'],
+          ['wait', '$ '],
+          ['type', 'fg\n'],
+          ['wait', 'back\r\n'],
+          ['type', 'again\n'],
+          ['wait', 'got again'],
+          ['wait', '$ '],
+          ['type', 'exit 0\n'],
+        ],
+        SHELL,
+      );
+      expect(session).toMatchObject({ problem: null, code: 0 });
+    },
+  );
+
+  it('a program that ignores Ctrl-Z goes on, and so does assay', async () => {
+    const session = await playOnTerminal(
+      makePlace(),
+      [
+        ...startAndStop(
+          `"${ASSAY}" sandbox --quiet -- sh -c 'trap "" TSTP; echo ready; read line; echo "got $line"'`,
+        ),
+        ['type', 'go on\n'],
+        ['wait', 'got go on'],
+        ['wait', '$ '],
+        ['type', 'exit 0\n'],
+      ],
+      SHELL,
+    );
+    expect(session).toMatchObject({ problem: null, code: 0 });
+    expect(session.shown).not.toContain('Stopped');
   });
 
   it('a job stopped by Ctrl-Z goes on in the background with bg', async () => {
@@ -163,13 +212,9 @@ describeForEachPerson('on a terminal', (person) => {
     const session = await playOnTerminal(
       place,
       [
-        ['wait', '$ '],
-        [
-          'type',
-          `"${ASSAY}" sandbox --quiet --preset coding-agent -- sh -c 'echo ready; while ! test -e go; do sleep 0.1; done; echo went > went'\n`,
-        ],
-        ['wait', 'ready\r\n'],
-        ['type', CTRL_Z],
+        ...startAndStop(
+          `"${ASSAY}" sandbox --quiet --preset coding-agent -- sh -c 'echo ready; while ! test -e go; do :; done; echo went > went'`,
+        ),
         ['wait', 'Stopped'],
         ['wait', '$ '],
         ['type', 'bg\n'],
@@ -177,7 +222,7 @@ describeForEachPerson('on a terminal', (person) => {
         ['type', 'touch go; wait; cat went; exit 0\n'],
         ['wait', '\r\nwent'],
       ],
-      ['/bin/bash', '--norc', '-i'],
+      SHELL,
     );
     expect(session).toMatchObject({ problem: null, code: 0 });
   });

@@ -96,6 +96,13 @@ describe('makeResolver()', () => {
     expect(await world.resolver.lookup('a.example')).toMatchObject({ addresses: ['203.0.113.3'] });
   });
 
+  it('does not take a name server that nobody serves for the host', async () => {
+    const world = makeWorld('a.example');
+    world.answer = failWith('ECONNREFUSED');
+    const failed = { kind: 'failed', code: 'ESERVFAIL' };
+    expect(await world.resolver.lookup('a.example')).toEqual(failed);
+  });
+
   it('keeps canonical addresses only, and not without end', async () => {
     const world = makeWorld('a.example', 'b.example');
     world.answer = async () => ['::ffff:203.0.113.1', '203.0.113.1', 'fe80::1%eth0', '127.1', 'x'];

@@ -74,12 +74,14 @@ describe('SOCKS 5', () => {
     const { client, code } = await request(bytes);
     expect(code).toBe(expected);
     expect(await client.rest()).toBe('');
+    expect(kit.facts).toHaveLength(1);
   });
 
   it('offers no password', async () => {
     await open();
     const client = await greet([5, 1, 2]);
     expect(await client.rest()).toBe('\x05\xff');
+    expect(kit.facts).toMatchObject([{ destination: { name: 'unread' }, outcome: 'refused' }]);
   });
 
   it('ends what is not SOCKS after the greeting', async () => {
@@ -101,4 +103,5 @@ it('SOCKS 4 is refused in its own words', async () => {
   await open();
   const client = await greet([4, 1, 0, 80, 127, 0, 0, 1, 0]);
   expect(await client.rest()).toBe('\0\x5b\0\0\0\0\0\0');
+  expect(kit.facts).toMatchObject([{ destination: { name: 'unread' }, outcome: 'refused' }]);
 });

@@ -75,6 +75,30 @@ describeForEachPerson('a record in the workspace', (person) => {
     expect(dataOf(bundle, 'change')).toContainEqual({ change: 'created', path: '${CWD}/after/' });
   });
 
+  it('is complete when the program shuts the directory that it is written to', async () => {
+    const place = openPlace();
+    await runBeside(place, 'mkdir after; chmod 500 .');
+    expect(fs.statSync(place.work).mode & 0o777).toBe(0o500);
+    expect(readStream(place).at(-1)?.type).toBe('summary');
+    for (const name of ARTIFACTS) expect(fs.existsSync(place.at(`work/${name}`)), name).toBe(true);
+    const evidence = JSON.parse(place.read('work/run.profile.evidence.json')) as Evidence;
+    expect(evidence.changes.created).toEqual(['${CWD}/after/']);
+    fs.chmodSync(place.work, 0o700);
+  });
+
+  it('is written when the program removes the empty directory that it is written to', async () => {
+    const place = openPlace();
+    place.makeDir('work/a/out');
+    const flags = ['--quiet', '--preset', 'coding-agent', '--profile-format', 'json'];
+    const script = 'rmdir a/out; rmdir a; rm -rf a; mkdir after';
+    const record = ['--profile', 'a/out/run.profile.json', '--', '/bin/sh', '-c', script];
+    const outcome = await runBare({ place, command: [ASSAY, 'sandbox', ...flags, ...record] });
+    expect(outcome.code, outcome.stderr).toBe(0);
+    const evidence = JSON.parse(place.read('work/a/out/run.profile.evidence.json')) as Evidence;
+    expect(evidence.changes).toMatchObject({ created: ['${CWD}/after/'], removed: [] });
+    expect(evidence.refusals).not.toEqual([]);
+  });
+
   it('is complete when the program moves the directory that it is written to', async () => {
     const place = openPlace();
     place.makeDir('work/out');

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 import { describeForEachPerson } from '../e2e/as-user.ts';
 import { usePlaces } from '../e2e/place.ts';
-import { encodeName } from '../../src/observe/name-bytes.ts';
+import { encodeName } from '../../src/core/name-bytes.ts';
 import {
   eventsOf,
   FLOOD_FACTOR,
@@ -52,6 +52,40 @@ describeForEachPerson('a flood', (person) => {
     expect(recorded.outcome.code).toBe(0);
     expect(recorded.evidence.run.starts).toEqual({ '${CWD}/attack': 1, '${CWD}/still': PROGRAMS });
     expect(programLines(recorded)).toHaveLength(2);
+  });
+
+  it('of programs is told truly where assay may have few files open', async () => {
+    const place = openPlace();
+    furnish(place);
+    const prefix = ['/bin/sh', '-c', 'ulimit -n 1024 && exec "$@"', 'sh'];
+    const oneByOne = { place, prefix, id: 'record-many-programs', option: 1500 };
+    const { evidence } = await runRecorded(oneByOne);
+    expect(evidence.run.starts).toEqual({ '${CWD}/attack': 1, '${CWD}/still': 1500 });
+    // What cannot be followed is not started.
+    const atOnce = { place, prefix, id: 'record-still-crowd', option: 600 };
+    const recorded = await runRecorded(atOnce);
+    const outcomes = eventsOf(recorded, 'exec').map(({ outcome }) => outcome);
+    expect(['EAGAIN', 'ok']).toEqual(expect.arrayContaining(outcomes));
+    expect(programLines(recorded)).toHaveLength(2);
+    const made = eventsOf(recorded, 'mkdir');
+    expect(recorded.evidence.run.starts['${CWD}/still']).toBe(made.length);
+    for (const { program } of made) expect(program?.image).toBe(`${place.work}/still`);
+  });
+
+  it('of command lines says that there are more than it has', async () => {
+    const place = openPlace();
+    furnish(place);
+    const many = (last: number) =>
+      `i=1; while [ $i -le ${last} ]; do /usr/bin/env "--$i" 2>/dev/null; i=$((i+1)); done; true`;
+    for (const [last, listed] of [
+      [16, 16],
+      [40, 17],
+    ] as const) {
+      const recorded = await runRecorded({ place, command: ['/bin/sh', '-c', many(last)] });
+      const commands = recorded.evidence.run.commands['/usr/bin/env'] ?? [];
+      expect(commands).toHaveLength(listed);
+      expect(commands.some((words) => words[0] === '[truncated]')).toBe(listed > 16);
+    }
   });
 
   it('of strange names has each of them, byte for byte', async () => {

@@ -59,6 +59,16 @@ describeForEachPerson('the recorder', (person) => {
     },
   );
 
+  it('leaves a record that something ran when the helper is killed at once', async () => {
+    const place = openPlace();
+    furnish(place);
+    const { outcome } = await killWhenReady(place, 'supervisor', [], { isAtOnce: true });
+    expect(outcome.stderr).not.toContain('nothing was executed');
+    expect(listGaps({ outcome, lines: [], evidence: readEvidence(place) })).toContain(
+      'changes: the record ends before the program did',
+    );
+  });
+
   it.for([
     ['with every layer', []],
     ['without a pid namespace', ['--layers=-pid']],
@@ -73,7 +83,12 @@ describeForEachPerson('the recorder', (person) => {
 
 type Victim = 'assay' | 'supervisor' | 'keeper';
 
-async function killWhenReady(place: Place, victim: Victim, flags: readonly string[]) {
+async function killWhenReady(
+  place: Place,
+  victim: Victim,
+  flags: readonly string[],
+  { isAtOnce = false } = {},
+) {
   let isKilled = false;
   const options = { place, id: 'record-go-on', flags: [...flags] };
   const outcome = await runBare({
@@ -82,7 +97,8 @@ async function killWhenReady(place: Place, victim: Victim, flags: readonly strin
     onOutput: (text) => {
       if (isKilled || !text.includes('ready')) return;
       isKilled = true;
-      void killOnceTold(place, victim);
+      if (isAtOnce) process.kill(findVictim(place, victim), 'SIGKILL');
+      else void killOnceTold(place, victim);
     },
   });
   return { outcome };

@@ -5,6 +5,7 @@ import { usePlaces } from '../e2e/place.ts';
 import { eventsOf, FLOOD_FACTOR, furnish, listGaps, runRecorded } from './recorded.ts';
 
 const ROUNDS = 150 * FLOOD_FACTOR;
+const MOVES = 1000 * FLOOD_FACTOR;
 
 /** By two programs in turn, as they can only happen. */
 const ORDER = [
@@ -39,5 +40,20 @@ describeForEachPerson('the record of two programs at the same names', (person) =
       expect(inOrder, number).toEqual(ORDER);
       expect(lines, number).toHaveLength(ORDER.flat().length);
     }
+  });
+
+  it('has what is done to a file that is moved by the name that it had then', async () => {
+    const place = openPlace();
+    furnish(place);
+    const recorded = await runRecorded({ place, id: 'record-order-modes', option: MOVES });
+    expect(listGaps(recorded)).toEqual([]);
+    const moved = new Set<string>();
+    for (const { op, path = '', outcome } of eventsOf(recorded, 'chmod', 'rename')) {
+      const [, name, number = ''] = /(\w+)-(\d{6})$/.exec(path) ?? [];
+      if (outcome !== 'ok') continue;
+      if (op === 'rename') moved.add(number);
+      else expect(name, number).toBe(moved.has(number) ? 'kept' : 'own');
+    }
+    expect(moved.size).toBe(MOVES);
   });
 });

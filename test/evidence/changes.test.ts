@@ -51,7 +51,7 @@ function change(
   const events: readonly Event[] = isOnce ? reportOnce(model.events) : model.events;
   const changes = findChanges({
     events,
-    ...model.finish(),
+    ...model.finish(events),
     privateTmp: ['/tmp'],
     variables: { cwd: '/w', home: '/home/ada', tmpdir: '/tmp/x', user: 'ada' },
   });

@@ -140,8 +140,10 @@ describe('evidence of a run with doors', () => {
     expect(evidenceOf(partly).statements).not.toContain(silence);
   });
 
-  it('suggests the hosts that were reached', () => {
-    expect(suggestPolicy([evidence]).policy.net).toEqual({ allow: ['example.org:443'] });
+  it('suggests the hosts that were reached, and the address that is not of the internet', () => {
+    expect(suggestPolicy([evidence]).policy.net).toEqual({
+      allow: ['192.0.2.10:443', 'example.org:443'],
+    });
   });
 
   it('shows traffic in the report', () => {

@@ -1,5 +1,7 @@
-import type { Event, FileEvent, FileOp } from '../../src/observe/event.ts';
+import { compareStates } from '../../src/evidence/final-state.ts';
 import type { FinalState } from '../../src/evidence/run-record.ts';
+import { listMovedDirectories, listTouched } from '../../src/evidence/touched-paths.ts';
+import type { Event, FileEvent, FileOp, FileState } from '../../src/observe/event.ts';
 
 /** A small file tree that tells of each operation what the recorder would. */
 type File = { kind: 'file'; id: number; version: number };
@@ -13,7 +15,6 @@ export type Operation =
 export class FileModel {
   readonly events: FileEvent[] = [];
   readonly #root: Directory = { kind: 'directory', id: 0, names: new Map() };
-  readonly #first = new Map<string, string>();
   #lastId = 0;
 
   perform(operation: Operation): void {
@@ -31,24 +32,27 @@ export class FileModel {
       this.#tell('mkdir', path, { isDirectory: true });
     } else if (!entry) return;
     else if ((op === 'write' || op === 'open') && entry.kind === 'file') {
-      if (!this.#first.has(path)) this.#first.set(path, toText(entry));
-      const before = { dev: '1', ino: String(entry.id), size: 0, mtimeNs: String(entry.version) };
-      this.#tell('write', path, { before });
+      this.#tell('write', path, { before: toState(entry) });
       if (op === 'write') entry.version++;
     } else if (op === 'unlink' && entry.kind === 'file') {
       parent.names.delete(name);
-      this.#tell('unlink', path);
+      this.#tell('unlink', path, { before: toState(entry) });
     } else if (op === 'rmdir' && entry.kind === 'directory' && entry.names.size === 0) {
       parent.names.delete(name);
       this.#tell('rmdir', path, { isDirectory: true });
-    } else if (op === 'chmod') this.#tell('chmod', path, { isDirectory: entry.kind !== 'file' });
+    } else if (op === 'chmod')
+      this.#tell('chmod', path, { isDirectory: entry.kind !== 'file', before: toState(entry) });
   }
 
   scan(): Map<string, string> {
-    const found = new Map<string, string>();
+    return new Map(Array.from(this.#list(), ([path, entry]) => [path, toText(entry)]));
+  }
+
+  #list(): Map<string, Entry> {
+    const found = new Map<string, Entry>();
     const visit = (directory: Directory, path: string): void => {
       for (const [name, entry] of directory.names) {
-        found.set(`${path}/${name}`, toText(entry));
+        found.set(`${path}/${name}`, entry);
         if (entry.kind === 'directory') visit(entry, `${path}/${name}`);
       }
     };
@@ -59,32 +63,35 @@ export class FileModel {
   /** From here on it is the run. */
   start(): void {
     this.events.length = 0;
-    this.#first.clear();
   }
 
-  /** What whoever looks afterwards knows. */
-  finish(): {
+  /** What whoever looks afterwards knows, who was told these. */
+  finish(events: readonly Event[]): {
     finalStates: Map<string, FinalState>;
     movedContents: Map<string, string[]>;
   } {
-    const now = this.scan();
+    const now = this.#list();
     const finalStates = new Map<string, FinalState>();
+    for (const [path, before] of listTouched(events)) {
+      const entry = now.get(path);
+      const isDirectory = entry?.kind === 'directory';
+      finalStates.set(
+        path,
+        compareStates(before, entry ? { ...toState(entry), isDirectory } : null),
+      );
+    }
     const movedContents = new Map<string, string[]>();
-    for (const { path, target, op, isDirectory } of this.events) {
-      const paths = op === 'rename' || op === 'link' ? [path, target ?? ''] : [path];
-      for (const one of paths) {
-        const state = now.get(one);
-        const isSame = state !== undefined && state === this.#first.get(one);
-        finalStates.set(one, state === undefined ? 'absent' : isSame ? 'same' : 'changed');
-      }
-      if (op === 'rename' && isDirectory && target && now.get(target) === 'directory')
+    for (const target of listMovedDirectories(events))
+      if (now.get(target)?.kind === 'directory')
         movedContents.set(
           target,
           Array.from(now.keys())
             .filter((one) => one.startsWith(`${target}/`))
-            .map((one) => one.slice(target.length + 1) + (now.get(one) === 'directory' ? '/' : '')),
+            .map(
+              (one) =>
+                one.slice(target.length + 1) + (now.get(one)?.kind === 'directory' ? '/' : ''),
+            ),
         );
-    }
     return { finalStates, movedContents };
   }
 
@@ -101,7 +108,7 @@ export class FileModel {
     if (op === 'link') {
       if (there || entry.kind !== 'file') return;
       into.names.set(last, entry);
-      this.#tell('link', path, { target });
+      this.#tell('link', path, { target, before: toState(entry) });
       return;
     }
     const isDirectory = entry.kind === 'directory';
@@ -115,7 +122,8 @@ export class FileModel {
       parent.names.set(name, there);
       into.names.set(last, entry);
       const isReplacing = true;
-      this.#tell('rename', path, { target, isDirectory, isReplacing, move: 'exchange' });
+      const states = { before: toState(entry), targetBefore: toState(there) };
+      this.#tell('rename', path, { target, isDirectory, isReplacing, move: 'exchange', ...states });
       this.#tell('rename', target, {
         target: path,
         isDirectory: there.kind === 'directory',
@@ -132,6 +140,8 @@ export class FileModel {
       target,
       isDirectory,
       isReplacing: there !== undefined,
+      before: toState(entry),
+      ...(there && { targetBefore: toState(there) }),
     });
   }
 
@@ -164,12 +174,25 @@ function toText(entry: Entry): string {
   return entry.kind === 'directory' ? 'directory' : `${entry.id}:${entry.version}`;
 }
 
-/** As the helper reports: each distinct thing once, where it was first seen, but moves of directories each time. */
+function toState(entry: Entry): FileState {
+  const version = entry.kind === 'file' ? entry.version : 0;
+  return {
+    dev: '1',
+    ino: String(entry.id),
+    size: 0,
+    mtimeNs: String(version),
+    ctimeNs: String(version),
+  };
+}
+
+/** As the helper reports: each distinct thing once, where it was first seen, and once more after a directory was moved. */
 export function reportOnce(events: readonly FileEvent[]): Event[] {
   const seen = new Set<string>();
+  let turn = 0;
   return events.filter(({ op, path, target, isDirectory, move }) => {
+    if (op === 'rename' && isDirectory) turn++;
     if (op === 'rename' && (isDirectory || move)) return true;
-    const key = JSON.stringify([op, path, target]);
+    const key = JSON.stringify([op, path, target, turn]);
     return !seen.has(key) && seen.add(key);
   });
 }

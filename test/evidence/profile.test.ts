@@ -166,6 +166,21 @@ describe('makeEvidence()', () => {
     expect(run.real_changes.created).toEqual(['/home/ada/work/x.db-wal']);
   });
 
+  it('keeps the real names of directories that lead to a copy of the path of the workspace', () => {
+    const copied = ['/home', '/home/ada', '/home/ada/work'].map(
+      (path) => `/home/ada/work/s${path}`,
+    );
+    const { changes, run } = evidenceOf(
+      copied.map((path) => ({ kind: 'file', op: 'mkdir', path })) as Sample,
+      { finalStates: new Map(copied.map((path) => [path, 'directory'])) },
+    );
+    expect(changes.created).toEqual(['${CWD}/s/${CWD}/', '${CWD}/s/${UP}/']);
+    expect(run.real_changes.created).toEqual([
+      '/home/ada/work/s/home/',
+      '/home/ada/work/s/home/ada/',
+    ]);
+  });
+
   it('lists programs with digests, parents and scripts', () => {
     const { entries } = evidenceOf([], {
       programs: [

@@ -12,7 +12,7 @@ interface Question {
   readonly flags?: number;
 }
 
-/** As native/judge.c lays it out. */
+/** As native/judge.h lays it out. */
 function makeQuestion({ kind = 1, family = 4, address, ownPort = 0, flags = 0 }: Question): Buffer {
   const bytes = Buffer.alloc(40);
   bytes.writeUInt32LE(kind, 0);

@@ -16,6 +16,8 @@ export const COMPILING_MS = 240_000;
 
 export const SANITIZERS = ['-fsanitize=address,undefined', '-fno-sanitize-recover=all', '-g'];
 
+export const SANITIZER_ALARM = /AddressSanitizer: (?!failed to allocate)|runtime error:/;
+
 /** A directory for what a test compiles. */
 export class Workshop {
   readonly path = mkdtempSync(join(tmpdir(), 'assay-native-'));

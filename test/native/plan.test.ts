@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { COMPILING_MS, ROOT, SOURCES, Workshop } from './compile.ts';
+import { COMPILING_MS, ROOT, SANITIZER_ALARM, SOURCES, Workshop } from './compile.ts';
 import { makeRealPlan, mutatePlan, mutations, type PlanOwner } from './plans.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -21,7 +21,6 @@ const isRoot = process.getuid?.() === 0;
 const ORDINARY = { uid: 54_321, gid: 54_321 };
 const WHO = isRoot ? ORDINARY : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 
-const SANITIZER_ALARM = /AddressSanitizer: (?!failed to allocate)|runtime error:/;
 const LONGEST_RUN_MS = 20_000;
 
 function frame(plan: Uint8Array): Buffer {

@@ -260,7 +260,8 @@ describe('EgressRecorder', () => {
     const { recorder, log } = open();
     const token = `ghp_${'aB3dE6gH9j'.repeat(4).slice(0, 36)}`;
     const name = `${token}.example.net`;
-    const verdict = { ...REFUSED, hint: `--allow-net ${name}:80` };
+    const rule = `net.deny: ${name}`;
+    const verdict = { ...REFUSED, rule, hint: `--allow-net ${name}:80` };
     const destination = { protocol: 'tcp', name, port: 80 } as const;
     const note = `GET /?token=${token}`;
     log.connection(connection({ destination, verdict, outcome: 'refused', note }));

@@ -25,7 +25,7 @@ describe('toJsonEvent()', () => {
         op: 'write',
         path: '/w/a\n',
         requested: 'a\n',
-        before: { dev: '1', ino: '2', size: 3, mtimeNs: '4' },
+        before: { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' },
         outcome: 'EACCES',
         decision: { rule: null, layer: 'kernel' },
       },

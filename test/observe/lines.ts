@@ -34,7 +34,7 @@ export function eventLine(fields: EventFields): string {
 
 export function programLine(id: number, parent: number, image: string, script = ''): string {
   const names = [quoteBytes(image), quoteBytes(script)].join(',');
-  return `{"p":[${id},${parent},${names},"1","2","3","4","5","",7]}\n`;
+  return `{"p":[${id},${parent},${names},"1","2","3","4","5","",7,false]}\n`;
 }
 
 export function commandLine(program: number, argv: readonly string[], isCut = false): string {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeName } from '../../src/observe/name-bytes.ts';
+import { encodeName } from '../../src/core/name-bytes.ts';
 import { commandLine, eventLine, newRecorder, programLine, record } from './lines.ts';
 
 /** A name that no redaction touches, so that it must come out as it went in. */

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type Counters, describeCounters } from '../../src/observe/counters.ts';
-import type { Event, Program } from '../../src/observe/event.ts';
-import { commandLine, eventLine, newRecorder, programLine, record } from './lines.ts';
+import { makeHide } from '../../src/core/known-secrets.ts';
+import { redactPath } from '../../src/core/redact.ts';
+import { commandLine, eventLine, programLine, record } from './lines.ts';
 
 const DIGEST = 'a'.repeat(64);
 
 describe('Recorder', () => {
   it('makes file events', () => {
     const { events, damagedLines } = record(
-      eventLine({ op: 'write', path: '/w/a', requested: 'a', state: '1:2:3:4' }) +
+      eventLine({ op: 'write', path: '/w/a', requested: 'a', state: '1:2:3:4:5' }) +
         eventLine({ id: 2, op: 'rename', path: '/w/a', target: '/w/b', flags: 3, basis: 'o' }) +
         eventLine({ id: 3, op: 'read', path: '/w/x', errno: 2, basis: 'd', program: 7 }),
     );
@@ -18,7 +18,7 @@ describe('Recorder', () => {
         op: 'write',
         path: '/w/a',
         requested: 'a',
-        before: { dev: '1', ino: '2', size: 3, mtimeNs: '4' },
+        before: { dev: '1', ino: '2', size: 3, mtimeNs: '4', ctimeNs: '5' },
         basis: 'performed',
         outcome: 'ok',
         program: 1,
@@ -185,12 +185,26 @@ describe('Recorder', () => {
       expect(record(text).events).toMatchObject([{ atMs: 9, count: 2 }]);
   });
 
+  it.each([
+    ['a token', ['run', `echo ${['gh', 'p_'].join('')}a1B2c3`], ['run', 'echo']],
+    ['an address', ['curl', 'https://me:hunt'], ['curl']],
+    ['the value of a flag', ['run', '--auth', 'ab'], ['run', '--auth']],
+    ['the value of a variable', ['env', 'A=1', 'TOKEN=ab'], ['env', 'A=1']],
+    ['a value that is kept', ['run', 'say Open Sesa'], ['run', 'say']],
+    ['such a value after its first word', ['run', 'say Open '], ['run', 'say']],
+    ['nothing at all', ['run', ''], ['run']],
+  ])('shows nothing of %s that a command line was cut in', (_, argv, shown) => {
+    const lines = programLine(1, 0, '/bin/run') + commandLine(1, argv, true);
+    const { programs } = record(lines, { hide: makeHide(['Open Sesame']) });
+    expect(programs[0]?.commands).toEqual([[...shown, '[truncated]']]);
+  });
+
   it('knows programs with their line, digest, count and distinct commands', () => {
     const { programs, images } = record(
-      `{"p":[1,0,"/bin/sh","/w/run.sh","1","2","3","4","5","${DIGEST}",6]}\n` +
+      `{"p":[1,0,"/bin/sh","/w/run.sh","1","2","3","4","5","${DIGEST}",6,false]}\n` +
         commandLine(1, ['sh', 'run.sh']) +
         commandLine(1, ['sh', 'run.sh']) +
-        commandLine(1, ['sh', '-c', 'x'], true) +
+        commandLine(1, ['sh', '-c', 'x y'], true) +
         programLine(2, 1, '/bin/ls') +
         '{"n":[[2,1000]]}\n',
     );
@@ -228,48 +242,6 @@ describe('Recorder', () => {
     expect(record(`${text}{"c":[[3,5]]}\n`).damagedLines).toBe(1);
   });
 
-  it('leaves the lines of others alone', () => {
-    const text = `{"failed":"x","what":"y","errno":1}\n{"abi":6}\n{"exec":2}\n{"end":{}}\n{"refusals":1}\n{"absent":"/x"}\n{"gitDir":"/g","born":true}\n\n`;
-    expect(record(text).damagedLines).toBe(0);
-  });
-
-  it.each([
-    'x',
-    '{}',
-    'null',
-    '[]',
-    '{"unknown":1}',
-    '{"e":1}',
-    '{"e":[]}',
-    eventLine({}).slice(0, -4),
-    eventLine({ op: 'juggle' }),
-    eventLine({ basis: 'x' }),
-    eventLine({ rule: -9 }),
-    eventLine({ errno: -2 }),
-    eventLine({ state: '1:2' }),
-    eventLine({ id: -1 }),
-    eventLine({ atMs: -1 }),
-    eventLine({ atMs: 0.5 }),
-    eventLine({ path: `/${'x'.repeat(100_000)}` }),
-    '{"e":[1,1,"create","/w/\u1234","",0,"p",0,"",0,"",0]}',
-    '{"e":[1,1,"create",7,"",0,"p",0,"",0,"",0]}',
-    '{"p":[0,0,"/bin/sh","","1","2","3","4","5","",0]}',
-    '{"p":[1,0,"/bin/sh","","1","2","3","4","5","zz",0]}',
-    '{"a":[1,["x"],false]}',
-    '{"a":[1,[1],false]}',
-    '{"c":[[99,2]]}',
-    '{"c":[[1]]}',
-    '{"n":[[99,2]]}',
-    '{"pids":[[1,"x"]]}',
-    '{"lost":-1}',
-    '{"lost":"x"}',
-    'x'.repeat(3 << 20),
-  ])('counts a damaged line, and reads on (%#)', (raw) => {
-    const { events, damagedLines } = record(`${raw.trimEnd()}\n${eventLine({ path: '/after' })}`);
-    expect(damagedLines).toBe(1);
-    expect(events).toMatchObject([{ path: '/after' }]);
-  });
-
   it('tells no more programs than there is room for their names', () => {
     const images = Array.from({ length: 2200 }, (_, at) => `/w/${'x'.repeat(4000)}/${at}`);
     const { programs, overflow } = record(
@@ -279,14 +251,7 @@ describe('Recorder', () => {
     expect(programs.length + overflow.reduce((sum, { count }) => sum + count, 0)).toBe(2200);
   });
 
-  it('counts a last line that was cut short', () => {
-    expect(record(eventLine({}) + eventLine({ id: 2 }).slice(0, 20))).toMatchObject({
-      damagedLines: 1,
-      events: [{ path: '/w/a' }],
-    });
-  });
-
-  it('keeps no secret in paths, addresses and command lines, and two of them do not make two events', () => {
+  it('keeps no secret in paths, addresses and command lines; two are two names, and one command line', () => {
     const tokens = ['1', '2'].map((digit) => `ghp_${digit.repeat(36)}`);
     const seen: unknown[] = [];
     const text = tokens
@@ -300,77 +265,18 @@ describe('Recorder', () => {
     const result = record(text, { onFirstSighting: (...sighting) => seen.push(sighting) });
     expect(JSON.stringify([result, seen])).not.toContain('ghp_');
     expect(JSON.stringify(result)).toContain('[redacted]');
-    expect(result.events).toHaveLength(2);
+    expect(result.events).toHaveLength(4);
     expect(result.programs[0]?.commands).toHaveLength(1);
   });
-});
 
-describe('what is shown while the program runs', () => {
-  it('is each thing once, programs with their command line and before what they do', () => {
-    const seen: [Event | Program, Program | undefined][] = [];
-    record(
-      programLine(1, 0, '/bin/sh') +
-        commandLine(1, ['sh', 'x']) +
-        eventLine({ path: '/a' }) +
-        eventLine({ id: 2, path: '/a' }) +
-        programLine(2, 1, '/bin/ls') +
-        eventLine({ id: 3, path: '/b', program: 2 }) +
-        programLine(3, 1, '/bin/cp'),
-      { onFirstSighting: (...sighting) => void seen.push(sighting) },
-    );
-    expect(
-      seen.map(([sighting, by]) => [
-        'kind' in sighting
-          ? 'path' in sighting && sighting.path
-          : [sighting.image, ...sighting.commands.flat()],
-        by?.image,
-      ]),
-    ).toEqual([
-      [['/bin/sh', 'sh', 'x'], undefined],
-      ['/a', '/bin/sh'],
-      [['/bin/ls'], '/bin/sh'],
-      ['/b', '/bin/ls'],
-      [['/bin/cp'], '/bin/sh'],
-    ]);
-  });
-
-  it('is counted: files once, whoever wrote them, and what was refused', () => {
-    const seen: Counters[] = [];
-    const recorder = newRecorder({ onCounters: (counters) => void seen.push(counters) });
-    recorder.feed(programLine(1, 0, '/bin/sh'));
-    recorder.feed('{"abi":6}\n');
-    recorder.feed(
-      eventLine({ op: 'create', path: '/a' }) +
-        eventLine({ id: 2, op: 'write', path: '/a', program: 2 }) +
-        eventLine({ id: 3, op: 'create', path: '/b', errno: 17 }) +
-        eventLine({ id: 4, op: 'mkdir', path: '/d' }) +
-        eventLine({ id: 5, op: 'write', path: '/c', rule: 3, errno: 13 }) +
-        eventLine({ id: 6, op: 'connect', path: 'tcp:1.1.1.1:80' }) +
-        eventLine({ id: 7, op: 'connect', path: 'tcp:1.1.1.1:80', program: 2 }),
-    );
-    expect(seen).toEqual([
-      { filesWritten: 0, programs: 1, endpoints: 0, refused: 0 },
-      { filesWritten: 1, programs: 1, endpoints: 1, refused: 1 },
-    ]);
-  });
-
-  it('counts a thousand files as a thousand', () => {
-    const recorder = newRecorder();
-    for (let id = 1; id <= 5000; id++) recorder.feed(eventLine({ id, path: `/a/${id}` }));
-    expect(recorder.counters.filesWritten).toBe(5000);
-  });
-
-  it.each([
-    [
-      { filesWritten: 42, programs: 7, endpoints: 0, refused: 3 },
-      '42 files written · 7 programs · 3 refused',
-    ],
-    [
-      { filesWritten: 1, programs: 1, endpoints: 1, refused: 0 },
-      '1 file written · 1 program · 1 endpoint',
-    ],
-    [{ filesWritten: 0, programs: 0, endpoints: 0, refused: 0 }, '0 files written · 0 programs'],
-  ])('reads %j → %s', (counters, text) => {
-    expect(describeCounters(counters)).toBe(text);
+  it('keeps no secret in the rules that refused', () => {
+    const token = `ghp_${'1'.repeat(36)}`;
+    const { events } = record(eventLine({ op: 'read', path: '/w/a', errno: 13, rule: 3 }), {
+      describeRule: () => `p.yaml fs.deny: /w/${token} /w/qz7value77`,
+      hide: makeHide(['qz7value77']),
+    });
+    const rule = `p.yaml fs.deny: ${redactPath(`/w/${token}`)} /w/[redacted]`;
+    expect(events).toMatchObject([{ decision: { rule } }]);
+    expect(rule).not.toContain(token);
   });
 });

@@ -97,6 +97,7 @@ tests:
     ['a bad duration', 'limits: { timeout: 5 minutes }\n'],
     ['a bad size', 'limits: { memory: 2X }\n'],
     ['a bad count', 'limits: { pids: 1.5, files: 0 }\n'],
+    ['counts that are written otherwise', 'limits: { pids: 0x10000000, files: 1e99 }\n'],
     ['a list for a limit', 'limits: { pids: [1] }\n'],
     ['control characters in a host', 'net: { allow: ["a\\e[31mb"] }\n'],
     ['a URL for a host', 'net: { allow: ["https://example.com/"] }\n'],

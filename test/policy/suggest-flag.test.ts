@@ -44,6 +44,12 @@ describe('suggestAllow()', () => {
       String.raw`--allow-write $'/srv/it\'s\x0aa'`,
       String.raw`fs: { write: ["/srv/it's\na"] }`,
     ],
+    [
+      'read',
+      '/srv/x\u202ea',
+      String.raw`--allow-read $'/srv/x\xe2\x80\xaea'`,
+      'fs: { read: ["/srv/x\u202ea"] }',
+    ],
     ['write', '/home/ada/work/.git', undefined, undefined],
     [
       'write',

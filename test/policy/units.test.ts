@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { parseCount, parseDuration, parseSize } from '../../src/policy/units.ts';
+import {
+  parseCount,
+  parseDuration,
+  parseMemory,
+  parsePids,
+  parseSize,
+} from '../../src/policy/units.ts';
 
 describe('parseDuration()', () => {
   it.each([
@@ -54,4 +60,14 @@ describe('parseCount()', () => {
     expect(parseCount('64')).toBe(64);
     for (const wrong of [0, -1, 1.5, '1k', '', 'many']) expect(parseCount(wrong)).toBeUndefined();
   });
+});
+
+it('parseMemory() takes no less than a sandbox needs', () => {
+  expect(parseMemory('1M')).toBe(1024 * 1024);
+  for (const wrong of [1, '4k', '1023K', '0', 'much']) expect(parseMemory(wrong)).toBeUndefined();
+});
+
+it('parsePids() takes no more than a kernel has', () => {
+  expect(parsePids('4000000')).toBe(4_000_000);
+  for (const wrong of [4_000_001, '100000000', 0, '1k']) expect(parsePids(wrong)).toBeUndefined();
 });

@@ -3,6 +3,7 @@ import type { ExecOptions, ExecResult, FileChange, Sandbox } from '../../src/bac
 import { SandboxError } from '../../src/backends/sandbox-error.ts';
 import { DEFAULT_LIMITS, LIMIT_NAMES, type SandboxSpec } from '../../src/backends/spec.ts';
 import { sha256Hex } from '../../src/core/digest.ts';
+import { spellName } from '../../src/core/name-bytes.ts';
 
 /** Runs nothing: what a program would do is a function. For the logic around a backend, never for what one keeps. */
 export class FakeBackend implements SandboxBackend {
@@ -109,8 +110,8 @@ export class FakeSandbox implements Sandbox {
 
   changes(): Promise<FileChange[]> {
     return Promise.resolve(
-      Array.from(this.files, ([path, data]) => ({
-        path,
+      Array.from(this.files, ([name, data]) => ({
+        path: spellName(name),
         change: 'added' as const,
         sha256: sha256Hex(data),
         sizeBytes: data.length,

@@ -22,7 +22,8 @@ describe('The record tells what really happened', () => {
     expect(traced.outcome.code, traced.outcome.stderr).toBe(workload.exitCode ?? 0);
     expect(traced.vanished).toEqual([]);
     for (const level of ['all', 'effects'] as const) {
-      using copy = new Copy({ workload, person: level === 'all' ? ORDINARY : SELF });
+      const person = level === 'all' ? ORDINARY : SELF;
+      using copy = new Copy({ workload, person });
       const before = scanTree(copy.work);
       const { outcome, evidence, policyFile } = await runRecorded({ copy, workload }, level);
       const changes = compareTrees(before, scanTree(copy.work));
@@ -31,7 +32,7 @@ describe('The record tells what really happened', () => {
       expect(comparePrograms(traced.programs, evidence, tracedCopy), level).toEqual([]);
       if (workload.hasLooseStarts !== true)
         expect(compareStarts(traced.programs, evidence, tracedCopy), level).toEqual([]);
-      if (level === 'all') expect(await listRefused(workload, policyFile)).toEqual([]);
+      expect(await listRefused({ workload, policyFile, person }), level).toEqual([]);
     }
   });
 });

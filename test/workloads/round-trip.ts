@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 import { expect } from 'vitest';
 
-import { Copy, ORDINARY } from './copy.ts';
+import type { Person } from '../e2e/as-user.ts';
+import { Copy } from './copy.ts';
 import { runInside } from './run.ts';
 import type { Workload } from './workload.ts';
 
@@ -11,9 +12,17 @@ interface Summary {
   readonly refusals: readonly { op: string; path: string }[];
 }
 
+interface RoundTrip {
+  readonly workload: Workload;
+  readonly policyFile: string;
+  /** Who may read the policy. */
+  readonly person: Person;
+}
+
 /** What a policy, strictly enforced, refuses to the workload, which has to end as it always does. */
-export async function listRefused(workload: Workload, policyFile: string): Promise<string[]> {
-  using copy = new Copy({ workload, person: ORDINARY });
+export async function listRefused(trip: RoundTrip): Promise<string[]> {
+  const { workload, policyFile, person } = trip;
+  using copy = new Copy({ workload, person });
   const summaryFile = join(copy.out, 'summary.json');
   const strict = ['--policy', policyFile, '--enforce', '--fail-closed'];
   const outcome = await runInside({ copy, workload }, [...strict, '--json', summaryFile]);

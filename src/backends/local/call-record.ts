@@ -1,21 +1,21 @@
-import { REDACTED } from '../../core/redact.ts';
 import { sha256Hex } from '../../core/digest.ts';
+import { encodeName } from '../../core/name-bytes.ts';
+import { redactPath } from '../../core/redact.ts';
 import type { Destination, EgressLog, NameTable, Verdict } from '../../egress/egress.ts';
-import type { FinalState, RunRecord } from '../../evidence/run-record.ts';
-import { listTouched } from '../../evidence/touched-paths.ts';
+import type { RunRecord } from '../../evidence/run-record.ts';
 import { describeErrno } from '../../launch/errno.ts';
+import type { ImageDigests } from '../../launch/image-digests.ts';
 import type { HelperReport } from '../../launch/report.ts';
 import { stateCoverage } from '../../observe/coverage.ts';
-import type { Coverage as RecordCoverage, Event, Program } from '../../observe/event.ts';
-import { encodeName } from '../../observe/name-bytes.ts';
+import type { Coverage as RecordCoverage, Event } from '../../observe/event.ts';
 import { Recorder, type Recording } from '../../observe/recorder.ts';
 import { findBrokerRule } from '../../plan/broker.ts';
 import type { Plan } from '../../plan/make-plan.ts';
 import type { Policy } from '../../policy/policy.ts';
 import type { Coverage, Surface } from '../backend.ts';
 import { INSIDE, toRecordedCommand } from '../evidence.ts';
-import type { InsideState, LocalFiles } from './files.ts';
-import type { ImageDigests } from './image-digests.ts';
+import { examineFiles } from './aftermath.ts';
+import type { LocalFiles } from './files.ts';
 
 export interface CallRecordInput {
   readonly argv: readonly string[];
@@ -87,22 +87,38 @@ export class CallRecord {
 
   async finish(facts: CallFacts): Promise<RunRecord> {
     const endedMs = Date.now();
-    for (const lines of this.#held.splice(0)) this.#recorder.feed(lines);
+    // No door was used; what has no way to one is refused all the same.
+    if (this.#held.length > 0) {
+      const { FakeAddresses } = await import('../../egress/dns/name-table.ts');
+      await this.openEgress(new FakeAddresses());
+    }
     const recording = this.#recorder.finish();
     const { argv, environment, plan, policy, uid } = this.#input;
     const { report } = facts;
     const limit = report.end?.limit ?? '';
+    const { privateTmp } = plan.launch;
+    const { unseen, ...files } = await examineFiles({
+      events: recording.events,
+      names: this.#recorder.names,
+      files: facts.files,
+      privateTmp,
+      variables: INSIDE,
+    });
+    const programs = await this.#input.digests.addTo(
+      recording.programs,
+      recording.images,
+      (image) => findSystemImage(this.#recorder.names.find(image)),
+    );
     return {
       command: toRecordedCommand(argv, this.#codeSha256),
       level: 'all',
       events: [...recording.events, ...listOwnEvents(plan, environment, limit)],
-      programs: addDigests(recording, this.#input.digests),
+      programs,
       pids: recording.pids,
       overflow: recording.overflow,
       egress: recording.egress,
-      coverage: this.#stateCoverage(recording, facts),
-      finalStates: await readFinalStates(recording.events, facts.files),
-      movedContents: new Map(),
+      coverage: this.#stateCoverage(recording, facts, unseen),
+      ...files,
       hidden: [],
       end: {
         exitCode: facts.exitCode,
@@ -112,7 +128,7 @@ export class CallRecord {
         execError: report.execErrno === undefined ? undefined : describeErrno(report.execErrno),
       },
       variables: INSIDE,
-      privateTmp: plan.launch.privateTmp,
+      privateTmp,
       uid,
       startedMs: this.#startedMs,
       launchedMs: this.#startedMs,
@@ -125,7 +141,11 @@ export class CallRecord {
     };
   }
 
-  #stateCoverage({ lost, damagedLines, overflow }: Recording, facts: CallFacts): RecordCoverage {
+  #stateCoverage(
+    { lost, damagedLines, overflow }: Recording,
+    facts: CallFacts,
+    unseen: number,
+  ): RecordCoverage {
     const { plan } = this.#input;
     const { report, doorProblems } = facts;
     return stateCoverage({
@@ -136,6 +156,7 @@ export class CallRecord {
       lost,
       damagedLines: damagedLines + report.damagedLines,
       overflow,
+      unseen,
       isCutShort: report.execErrno === undefined && !report.isRecordWhole,
     });
   }
@@ -150,7 +171,11 @@ function describeRule(plan: Plan, id: number): string {
 
 function listOwnEvents(plan: Plan, environment: readonly string[], limit: string): Event[] {
   return [
-    ...plan.degradations.map((one) => ({ kind: 'degradation' as const, ...one })),
+    ...plan.degradations.map(({ rule, reason }) => ({
+      kind: 'degradation' as const,
+      rule: redactPath(rule),
+      reason,
+    })),
     ...environment.map((name) => ({
       kind: 'environment' as const,
       op: 'passed' as const,
@@ -161,38 +186,8 @@ function listOwnEvents(plan: Plan, environment: readonly string[], limit: string
 }
 
 /** Images of the system are at the same place on the host. */
-function addDigests({ programs, images }: Recording, digests: ImageDigests): Program[] {
-  return programs.map((program) => {
-    const state = images.get(program.id);
-    if (program.digest !== undefined || !state || program.image.startsWith('/workspace'))
-      return program;
-    const digest = digests.find(program.image, state);
-    return digest === undefined ? program : { ...program, digest };
-  });
-}
-
-async function readFinalStates(
-  events: readonly Event[],
-  files: LocalFiles | undefined,
-): Promise<Map<string, FinalState>> {
-  const touched = [...listTouched(events)].filter(([path]) => !path.includes(REDACTED));
-  const states = new Map<string, FinalState>();
-  if (!files) return states;
-  const now = await files.readStates(touched.map(([path]) => encodeName(path)));
-  for (const [index, [path, before]] of touched.entries())
-    states.set(path, compareStates(before, now[index] ?? null));
-  return states;
-}
-
-function compareStates(before: InsideState | undefined, now: InsideState | null): FinalState {
-  if (!now) return 'absent';
-  if (!before) return 'changed';
-  const isSame =
-    now.dev === before.dev &&
-    now.ino === before.ino &&
-    now.size === before.size &&
-    now.mtimeNs === before.mtimeNs;
-  return isSame ? 'same' : 'changed';
+function findSystemImage(image: string | undefined): Buffer | null {
+  return image === undefined || image.startsWith('/workspace') ? null : encodeName(image);
 }
 
 /** As the interface states it: of files, what was read and what was changed. */

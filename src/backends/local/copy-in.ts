@@ -1,5 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { decodeName, spellName, toText } from '../../core/name-bytes.ts';
+import { toPrintable } from '../../core/printable.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import type { LocalFiles } from './files.ts';
 
@@ -20,9 +22,14 @@ export async function copyIn(host: string, files: LocalFiles): Promise<void> {
   const waiting = [''];
   for (let below = waiting.pop(); below !== undefined; below = waiting.pop()) {
     const folder = below;
-    const entries = about(folder, () => readdirSync(join(host, folder), { withFileTypes: true }));
+    const entries = about(folder, () =>
+      readdirSync(join(host, folder), { withFileTypes: true, encoding: 'latin1' }),
+    );
     for (const entry of entries) {
-      const path = join(folder, entry.name);
+      const name = toText(entry.name);
+      if (name === undefined)
+        throw refuse(join(spellName(folder), decodeName(entry.name)), 'its name is not UTF-8');
+      const path = join(folder, name);
       if (entry.isDirectory()) waiting.push(path);
       await copyEntry(host, path, entry, files);
     }
@@ -57,12 +64,17 @@ function about<T>(path: string, read: () => T): T {
     return read();
   } catch (cause) {
     const { code = 'it cannot be read' } = cause as NodeJS.ErrnoException;
-    const isGarbled = code === 'ENOENT' && path.includes('\ufffd');
-    const why = isGarbled ? 'its name is not UTF-8' : code;
-    throw new SandboxError(
-      'path_invalid',
-      `Cannot copy ${JSON.stringify(path)} into the sandbox: ${why}`,
-      { cause, hint: 'Move it away, or hand over single files' },
-    );
+    throw refuse(spellName(path), code, cause);
   }
+}
+
+function refuse(shown: string, why: string, cause?: unknown): SandboxError {
+  return new SandboxError(
+    'path_invalid',
+    `Cannot copy "${toPrintable(shown)}" into the sandbox: ${why}`,
+    {
+      cause,
+      hint: 'Move it away, or hand over single files',
+    },
+  );
 }

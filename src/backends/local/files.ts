@@ -1,7 +1,9 @@
+import { decodeName } from '../../core/name-bytes.ts';
 import { describeErrno, nameErrno } from '../../launch/errno.ts';
 import { SandboxError, type SandboxErrorCode } from '../sandbox-error.ts';
 import type { SandboxFs, SandboxStat } from '../sandbox.ts';
 import { toEntryPath, toWorkspacePath } from '../workspace-path.ts';
+import { breach } from './frames.ts';
 import type { Holder } from './holder.ts';
 
 /** The letters of native/inside.c. */
@@ -17,6 +19,7 @@ const OP = {
   link: 'y',
   tree: 't',
   states: 'S',
+  below: 'b',
   code: 'c',
   hold: 'h',
 } as const;
@@ -42,6 +45,7 @@ const KINDS: Readonly<Record<string, SandboxStat['kind']>> = { f: 'file', d: 'di
 
 /** A file or directory of the workspace, and how to tell that it has changed. */
 export interface TreeEntry {
+  /** As `FileChange` has it. */
   readonly path: string;
   readonly kind: 'file' | 'directory' | 'link' | 'other';
   readonly sizeBytes: number;
@@ -50,12 +54,23 @@ export interface TreeEntry {
   readonly mark: string;
 }
 
-/** How a path inside is: null when nothing is there. */
+/** How what is at a path inside is. */
 export interface InsideState {
+  readonly isLink: boolean;
+  readonly isDirectory: boolean;
   readonly dev: string;
   readonly ino: string;
   readonly size: number;
   readonly mtimeNs: string;
+  readonly ctimeNs: string;
+}
+
+/** A directory inside. */
+export interface InsideListing {
+  /** As bytes: names need not be text. */
+  readonly entries: readonly { readonly name: Buffer; readonly isDirectory: boolean }[];
+  /** False when it may not be read, or there is more in it. */
+  readonly isWhole: boolean;
 }
 
 /** The files of a sandbox, as its holder sees them: no link leads it out of the workspace. */
@@ -148,7 +163,7 @@ export class LocalFiles implements SandboxFs {
       const kind = kinds[reader.letter() as keyof typeof kinds] ?? 'other';
       const numbers = reader.numbers(4);
       const sha256 = reader.text();
-      const path = reader.text();
+      const path = decodeName(reader.bytes().toString('latin1'));
       // What was looked into has changed in no way.
       const mark = kind === 'directory' ? String(numbers[1]) : numbers.join(' ');
       entries.push({ path, kind, sizeBytes: Number(numbers[0]), sha256, mark });
@@ -156,17 +171,42 @@ export class LocalFiles implements SandboxFs {
     return entries;
   }
 
-  /** How whole paths inside are. */
-  async readStates(paths: readonly Buffer[]): Promise<(InsideState | null)[]> {
-    if (paths.length === 0) return [];
-    const rest = Buffer.concat(paths.flatMap((path) => [path, Buffer.from('\0')]));
-    const reader = new AnswerReader(await this.#ask(OP.states, '', { rest: rest.subarray(0, -1) }));
+  /** How whole paths inside are: null where nothing is. */
+  async readStates(paths: readonly Buffer[]): Promise<(InsideState | 'unknown' | null)[]> {
+    const reader = await this.#askWhole(OP.states, paths);
     return paths.map(() => {
-      const isThere = reader.letter() !== '-';
-      const [dev = 0n, ino = 0n, size = 0n, mtime = 0n] = reader.numbers(4);
-      if (!isThere) return null;
-      return { dev: String(dev), ino: String(ino), size: Number(size), mtimeNs: String(mtime) };
+      const kind = reader.letter();
+      const [dev = '', ino = '', size, mtimeNs = '', ctimeNs = ''] = reader.numbers(5).map(String);
+      if (kind === '-') return null;
+      if (kind === '?') return 'unknown';
+      return {
+        isLink: kind === 'l',
+        isDirectory: kind === 'd',
+        dev,
+        ino,
+        size: Number(size),
+        mtimeNs,
+        ctimeNs,
+      };
     });
+  }
+
+  /** What is in directories, by their whole paths inside; nothing where there is none. */
+  async listDirectories(paths: readonly Buffer[]): Promise<InsideListing[]> {
+    const reader = await this.#askWhole(OP.below, paths);
+    return paths.map(() => {
+      const entries: { name: Buffer; isDirectory: boolean }[] = [];
+      let kind = reader.letter();
+      for (; kind !== '.' && kind !== '?'; kind = reader.letter())
+        entries.push({ name: reader.bytes(), isDirectory: kind === 'd' });
+      return { entries, isWhole: kind === '.' };
+    });
+  }
+
+  async #askWhole(op: string, paths: readonly Buffer[]): Promise<AnswerReader> {
+    if (paths.length === 0) return new AnswerReader(Buffer.alloc(0));
+    const rest = Buffer.concat(paths.flatMap((path) => [path, Buffer.from('\0')]));
+    return new AnswerReader(await this.#ask(op, '', { rest: rest.subarray(0, -1) }));
   }
 
   async #ask(
@@ -199,7 +239,7 @@ function toError(errno: number, path: string): SandboxError {
   const code = CODES[name] ?? 'path_invalid';
   if (name === 'ENOSPC' || name === 'EDQUOT')
     return new SandboxError(code, `Cannot write "${path}": there is no room left in the sandbox`, {
-      hint: 'Allow more by --disk, which is limits.diskBytes of the library, or hand over less',
+      hint: 'Allow more by limits.diskBytes, or hand over less',
     });
   return new SandboxError(code, `Cannot use "${path}": ${describeErrno(errno)}`);
 }
@@ -217,20 +257,26 @@ class AnswerReader {
   }
 
   letter(): string {
-    return String.fromCharCode(this.#bytes[this.#at++] ?? 0);
+    return this.#take(1).toString('latin1');
   }
 
   numbers(count: number): bigint[] {
+    const bytes = this.#take(count * 8);
+    return Array.from({ length: count }, (_, index) => bytes.readBigUInt64LE(index * 8));
+  }
+
+  bytes(): Buffer {
+    return this.#take(this.#take(4).readUInt32LE());
+  }
+
+  #take(count: number): Buffer {
     const start = this.#at;
-    this.#at += count * 8;
-    return Array.from({ length: count }, (_, index) =>
-      this.#bytes.readBigUInt64LE(start + index * 8),
-    );
+    this.#at += count;
+    if (this.#at > this.#bytes.length) throw breach('an answer that is cut short');
+    return this.#bytes.subarray(start, this.#at);
   }
 
   text(): string {
-    const start = this.#at + 4;
-    this.#at = start + this.#bytes.readUInt32LE(this.#at);
-    return this.#bytes.toString('utf8', start, this.#at);
+    return this.bytes().toString();
   }
 }

@@ -1,3 +1,5 @@
+import { SandboxError } from '../sandbox-error.ts';
+
 /** Headers of what goes over the connection of a sandbox; the letters of native/serve.h. */
 export const TO_HOLDER = {
   setup: 'S',
@@ -23,6 +25,8 @@ export const FROM_HOLDER = {
 } as const;
 
 const HEADER_BYTES = 12;
+/** More than the longest listing of a workspace takes. */
+const MAX_PAYLOAD_BYTES = 512 * 1024 * 1024;
 
 export function makeFrame(kind: string, call: number, payload: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(HEADER_BYTES + payload.length);
@@ -39,7 +43,15 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-/** Puts together what the socket has cut. */
+/** What no holder says: the sandbox cannot be relied on any more. */
+export function breach(what: string): SandboxError {
+  return new SandboxError(
+    'engine_failed',
+    `The holder of the sandbox cannot be understood: ${what}`,
+  );
+}
+
+/** Puts together what the socket has cut. Throws when it cannot be frames. */
 export class FrameReader {
   #pieces: Buffer[] = [];
   #length = 0;
@@ -51,7 +63,9 @@ export class FrameReader {
     while (this.#length >= this.#wanted) {
       const all =
         this.#pieces.length === 1 ? (this.#pieces[0] ?? data) : Buffer.concat(this.#pieces);
-      const end = HEADER_BYTES + all.readUInt32LE(8);
+      const length = all.readUInt32LE(8);
+      if (length > MAX_PAYLOAD_BYTES) throw breach(`a frame of ${length} bytes`);
+      const end = HEADER_BYTES + length;
       this.#wanted = end;
       this.#pieces = [all];
       if (all.length < end) return;

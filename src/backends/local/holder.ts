@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { describeErrno } from '../../launch/errno.ts';
 import { SandboxError } from '../sandbox-error.ts';
-import { type Frame, FrameReader, FROM_HOLDER, makeFrame, TO_HOLDER } from './frames.ts';
+import { breach, type Frame, FrameReader, FROM_HOLDER, makeFrame, TO_HOLDER } from './frames.ts';
 
 const NOTHING = new Uint8Array(0);
 /** What of stdin may be on its way; the rest waits here, so that orders do not wait behind it. */
@@ -56,7 +56,13 @@ export class Holder {
   constructor(socket: Socket) {
     this.#socket = socket;
     socket.on('data', (data: Buffer) => {
-      for (const frame of this.#reader.feed(data)) this.#hear(frame);
+      try {
+        for (const frame of this.#reader.feed(data)) this.#hear(frame);
+      } catch (error) {
+        if (!SandboxError.is(error)) throw error; // of whoever listens
+        // Whoever waits for something hears that the sandbox is gone, which it is with its connection.
+        socket.destroy(error);
+      }
     });
     socket.on('error', () => undefined); // the close says it, too
     this.#closed = new Promise((resolve) => {
@@ -209,7 +215,7 @@ export class Holder {
         return call?.listener.onReport(payload.toString('latin1'));
       case FROM_HOLDER.taken:
         if (call) {
-          call.outstanding -= payload.readUInt32LE(0);
+          call.outstanding -= requireNumber(payload).readUInt32LE(0);
           this.#feed(id, call);
         }
         return;
@@ -219,9 +225,10 @@ export class Holder {
         return call?.listener.onDone(readDone(payload));
       case FROM_HOLDER.file: {
         const resolve = this.#files.get(id);
+        const errno = requireNumber(payload).readInt32LE(0);
         this.#files.delete(id);
         this.#settle();
-        return resolve?.({ errno: payload.readInt32LE(0), bytes: payload.subarray(4) });
+        return resolve?.({ errno, bytes: payload.subarray(4) });
       }
     }
   }
@@ -252,6 +259,11 @@ export function makeGone(): SandboxError {
   return new SandboxError('gone', 'The sandbox has been disposed of');
 }
 
+function requireNumber(payload: Buffer): Buffer {
+  if (payload.length < 4) throw breach('a number is missing');
+  return payload;
+}
+
 function readDone(payload: Buffer): CallDone {
   const number = (index: number): bigint =>
     payload.length >= (index + 1) * 8 ? payload.readBigUInt64LE(index * 8) : -1n;
@@ -265,12 +277,23 @@ function readDone(payload: Buffer): CallDone {
   };
 }
 
+interface Failure {
+  readonly failed: string;
+  readonly what: string;
+  readonly errno: number;
+}
+
+function readFailure(line: string): Failure {
+  try {
+    const { failed, what, errno } = JSON.parse(line) as Failure;
+    return { failed, what, errno };
+  } catch {
+    throw breach('why it could not be set up');
+  }
+}
+
 function describeFailure(line: string): SandboxError {
-  const { failed, what, errno } = JSON.parse(line) as {
-    failed: string;
-    what: string;
-    errno: number;
-  };
+  const { failed, what, errno } = readFailure(line);
   const why = errno ? `: ${describeErrno(errno)}` : '';
   return new SandboxError(
     failed === 'workspace' ? 'path_invalid' : 'start_failed',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import type { HostFacts } from '../../host/facts.ts';
+import { ImageDigests } from '../../launch/image-digests.ts';
 import type { BackendReport, Guarantees, SandboxBackend, SweepReport } from '../backend.ts';
 import { requireGuarantees, settleLimits } from '../requirements.ts';
 import { SandboxError } from '../sandbox-error.ts';
@@ -15,7 +16,6 @@ import { type Trial, tryEngine } from './engine.ts';
 import { LocalFiles } from './files.ts';
 import { encodeSetUp } from './frames.ts';
 import { Holder } from './holder.ts';
-import { ImageDigests } from './image-digests.ts';
 import { findLanguages } from './languages.ts';
 import { stateLimits } from './limits.ts';
 import { LocalSandbox } from './local-sandbox.ts';

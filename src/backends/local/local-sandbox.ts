@@ -1,6 +1,8 @@
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { HostFacts } from '../../host/facts.ts';
+import type { ImageDigests } from '../../launch/image-digests.ts';
+import { requireArguments } from '../call-input.ts';
 import { sealEvidence } from '../evidence.ts';
 import { toExitCode } from '../exit-code.ts';
 import { tightenLimits } from '../requirements.ts';
@@ -23,7 +25,6 @@ import { type Baseline, findChanges } from './changes.ts';
 import type { CallDoors, SandboxDoors } from './doors.ts';
 import { type LocalFiles, toCodePath } from './files.ts';
 import { type Holder, makeGone } from './holder.ts';
-import type { ImageDigests } from './image-digests.ts';
 import { findUnmetOfCall } from './limits.ts';
 import { type CallEnd, findReached, settleOutcome, toDenials } from './outcome.ts';
 import type { CgroupCounts, Slot } from './slot.ts';
@@ -183,10 +184,9 @@ export class LocalSandbox implements Sandbox {
   #plan(argv: readonly string[], options: ExecOptions, { isIdle = false } = {}): StartedCall {
     const { holder, boundary, limits: own, spec } = this.#parts;
     if (this.#end || holder.isGone) throw makeGone();
-    checkArgv(argv);
     const limits = settleCallLimits(own, options.limits, spec);
     const env = Object.entries({ ...ENVIRONMENT, ...spec.env, ...options.env });
-    checkEnv(env);
+    requireArguments(argv, env);
     const cwd = posix.join(WORKSPACE, toWorkspacePath(options.cwd ?? ''));
     const call = { argv, env: [...env, ['PWD', cwd] as const], cwd, limits, isIdle };
     const planned = boundary.planCall(call);
@@ -315,20 +315,6 @@ function isAsExpected(
     isDeepStrictEqual(expected.env, options.env ?? {}) &&
     LIMIT_NAMES.every((name) => name === 'wallMs' || limits[name] === own[name])
   );
-}
-
-function checkArgv(argv: readonly string[]): void {
-  if (argv.length === 0 || argv[0] === '' || argv.some((part) => part.includes('\0')))
-    throw new SandboxError('input_invalid', 'A call needs a program, and no null characters');
-}
-
-function checkEnv(env: readonly (readonly [string, string])[]): void {
-  const wrong = env.find(([name, value]) => !/^[^=\0]+$/.test(name) || value.includes('\0'));
-  if (wrong)
-    throw new SandboxError(
-      'input_invalid',
-      `Cannot use "${wrong[0]}" as a variable of the environment`,
-    );
 }
 
 /** The same object when nothing differs, so that what was planned for the sandbox serves again. */

@@ -1,7 +1,8 @@
+import { decodeName, spellName } from '../../core/name-bytes.ts';
 import { constants } from 'node:os';
 import type { HelperReport } from '../../launch/report.ts';
 import { describeErrno, nameErrno } from '../../launch/errno.ts';
-import { findBrokerRule } from '../../plan/broker.ts';
+import { findBrokerRule, FOREIGN_SOCKET } from '../../plan/broker.ts';
 import type { Plan } from '../../plan/make-plan.ts';
 import type { LimitName } from '../backend.ts';
 import { SandboxError } from '../sandbox-error.ts';
@@ -44,7 +45,7 @@ function refuse(program: string, errno: number): Outcome {
   const isMissing = ['ENOENT', 'ENOTDIR'].includes(nameErrno(errno) ?? '');
   const denial: Denial = {
     action: 'exec',
-    target: program,
+    target: spellName(program),
     ...(isMissing
       ? { hint: `There is no program ${program} in the sandbox` }
       : { rule: describeErrno(errno) }),
@@ -107,6 +108,9 @@ const ACTIONS: Readonly<Record<string, Denial['action']>> = {
   bind: 'net.connect',
 };
 
+/** Of what is no matter of rules. */
+const NAMED: Readonly<Record<number, string>> = { [FOREIGN_SOCKET.id]: FOREIGN_SOCKET.rule };
+
 /** Of what is refused since nothing allows it. */
 const UNNAMED: Readonly<Partial<Record<Denial['action'], string>>> = {
   'fs.write': 'only /workspace and /tmp are writable',
@@ -119,11 +123,11 @@ export function toDenials(report: HelperReport, plan: Plan): Denial[] {
   for (const { op, path, rule } of report.refusals) {
     const action = ACTIONS[op] ?? 'fs.write';
     const found = findBrokerRule(plan.launch.brokerRules, rule);
-    const target = action === 'net.connect' ? path.replace(/^tcp:/, '') : path;
+    const target = action === 'net.connect' ? path.replace(/^tcp:/, '') : decodeName(path);
     const denial: Denial = {
       action,
       target,
-      rule: found ? `${found.origin.key}: ${found.origin.text}` : UNNAMED[action],
+      rule: found ? `${found.origin.key}: ${found.origin.text}` : (NAMED[rule] ?? UNNAMED[action]),
     };
     denials.set(`${action} ${target}`, denial);
   }

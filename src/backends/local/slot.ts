@@ -1,14 +1,12 @@
-import { closeSync, mkdirSync, openSync, readSync, rmdirSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import { removeCgroup, removeCgroupNow } from '../../launch/remove-cgroup.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import type { CgroupTree } from './limits.ts';
 import type { Resident } from './resident.ts';
 
 export const CGROUP_PREFIX = 'assay-local-';
-const REMOVE_ATTEMPTS = 200;
-const LEAVING_ATTEMPTS = 60;
-const REMOVE_PAUSE_MS = 5;
 const COUNTER_BYTES = 1024;
 
 /** How often limits were reached, since the slot was made. */
@@ -118,35 +116,4 @@ export class Slot {
   leave(): void {
     for (const path of this.#directories.splice(0)) removeCgroupNow(path);
   }
-}
-
-/** As removeCgroup(), for when there is no later. */
-function removeCgroupNow(path: string): void {
-  const clock = new Int32Array(new SharedArrayBuffer(4));
-  for (let attempt = 0; attempt < LEAVING_ATTEMPTS; attempt++) {
-    try {
-      return rmdirSync(path);
-    } catch (error) {
-      // What is left is swept by the next run.
-      if ((error as NodeJS.ErrnoException).code !== 'EBUSY') return;
-      Atomics.wait(clock, 0, 0, REMOVE_PAUSE_MS);
-    }
-  }
-}
-
-/** Everything in it has ended, but the kernel may take a moment to let go of the last member. Why not, if so. */
-export async function removeCgroup(path: string): Promise<string | undefined> {
-  const { setTimeout: sleep } = process.getBuiltinModule('node:timers/promises');
-  for (let attempt = 0; attempt < REMOVE_ATTEMPTS; attempt++) {
-    try {
-      rmdirSync(path);
-      return undefined;
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT') return undefined;
-      if (code !== 'EBUSY') return `${path} cannot be removed: ${code}`;
-      await sleep(REMOVE_PAUSE_MS);
-    }
-  }
-  return `${path} is still in use`;
 }

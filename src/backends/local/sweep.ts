@@ -1,9 +1,10 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { findCgroups } from '../../host/cgroups.ts';
+import { removeCgroup } from '../../launch/remove-cgroup.ts';
 import { isAlive, removeTree } from '../../launch/scoped-tmp.ts';
 import type { SweepReport } from '../backend.ts';
-import { CGROUP_PREFIX, removeCgroup } from './slot.ts';
+import { CGROUP_PREFIX } from './slot.ts';
 
 const BASE = '/tmp';
 

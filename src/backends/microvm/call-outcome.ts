@@ -1,3 +1,4 @@
+import { spellName } from '../../core/name-bytes.ts';
 import { constants } from 'node:os';
 import type { LimitName } from '../backend.ts';
 import type { Outcome } from '../sandbox.ts';
@@ -54,7 +55,7 @@ function refuse({ step, value }: Exit, program: string): Outcome {
     );
   if (step !== 'exec')
     throw new SandboxError('start_failed', `The guest could not start the program: ${name}`);
-  const denial = { action: 'exec', target: program } as const;
+  const denial = { action: 'exec', target: spellName(program) } as const;
   if (name === 'ENOENT')
     return { kind: 'refused', denial: { ...denial, hint: 'There is no such program inside' } };
   return { kind: 'refused', denial: { ...denial, rule: name } };

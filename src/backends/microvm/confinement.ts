@@ -9,7 +9,10 @@ import type { Engine } from './engine.ts';
 const MIB = 1024 * 1024;
 /** For QEMU itself, besides the memory of the guest: translated code, buffers, libraries. */
 const OWN_MIB = 1536;
+const RLIMIT_STACK = 3;
 const RLIMIT_AS = 9;
+/** Of each of its threads: up to 64 of them read the disk at a time. Its coroutines have half of it. */
+const STACK_BYTES = 2 * MIB;
 const OPEN_FILES = 64;
 const ROOT = 0;
 const OTHERS_EXECUTE = 0o001;
@@ -33,6 +36,8 @@ export async function confineQemu(engine: Engine, isAccelerated: boolean): Promi
     programs: [dirname(engine.qemu)],
     reads: [engine.guest.directory],
     devices: isAccelerated ? ['/dev/kvm'] : [],
+    // Else each of its threads reserves 64 MiB or more of what it may map.
+    env: { MALLOC_ARENA_MAX: '1' },
     // QEMU writes no file: what it may write would be in a /tmp of its own.
     limits: { openFiles: OPEN_FILES, diskBytes: MIB },
     host: probeFacts({ helper: helperPath() }).facts,
@@ -42,5 +47,8 @@ export async function confineQemu(engine: Engine, isAccelerated: boolean): Promi
 
 export function limitMemory(memoryMib: number): Rlimit[] {
   const bytes = (memoryMib + OWN_MIB) * MIB;
-  return [{ resource: RLIMIT_AS, soft: bytes, hard: bytes }];
+  return [
+    { resource: RLIMIT_STACK, soft: STACK_BYTES, hard: STACK_BYTES },
+    { resource: RLIMIT_AS, soft: bytes, hard: bytes },
+  ];
 }

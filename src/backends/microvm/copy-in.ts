@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, readdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { decodeName, spellName, toText } from '../../core/name-bytes.ts';
+import { toPrintable } from '../../core/printable.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import type { GuestFiles } from './guest-files.ts';
 
@@ -22,16 +24,21 @@ export interface HostTree {
   readonly bytes: number;
 }
 
-function refuse(path: string, why: string, cause?: unknown): SandboxError {
-  return new SandboxError('path_invalid', `Cannot copy ${JSON.stringify(path)}: ${why}`, { cause });
+function refuse(shown: string, why: string, cause?: unknown): SandboxError {
+  return new SandboxError('path_invalid', `Cannot copy "${toPrintable(shown)}": ${why}`, { cause });
 }
 
 async function walk(directory: string, below: string, files: HostFile[]): Promise<number> {
   let bytes = 0;
-  for (const entry of await readdir(join(directory, below), { withFileTypes: true })) {
-    const path = join(below, entry.name);
-    // What stands for bytes that are no UTF-8 cannot be asked for again.
-    if (path.includes('�')) throw refuse(path, 'its name is not UTF-8');
+  const entries = await readdir(join(directory, below), {
+    withFileTypes: true,
+    encoding: 'latin1',
+  });
+  for (const entry of entries) {
+    const name = toText(entry.name);
+    if (name === undefined)
+      throw refuse(join(spellName(below), decodeName(entry.name)), 'its name is not UTF-8');
+    const path = join(below, name);
     if (entry.isDirectory()) {
       files.push({ path, kind: 'directory' });
       bytes += await walk(directory, path, files);
@@ -86,7 +93,7 @@ export async function copyIn(tree: HostTree, guest: GuestFiles): Promise<Map<str
         else await guest.importLink(path, await readlink(join(tree.directory, path)));
       } catch (cause) {
         if (SandboxError.is(cause)) throw cause;
-        throw refuse(path, (cause as Error).message, cause);
+        throw refuse(spellName(path), (cause as Error).message, cause);
       }
     }
   };

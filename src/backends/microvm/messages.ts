@@ -1,3 +1,4 @@
+import { requireArguments } from '../call-input.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import type { SandboxLimits } from '../spec.ts';
 import { breach, MAX_REQUEST_BYTES } from './frames.ts';
@@ -74,8 +75,7 @@ export interface ExecRequest {
 export function encodeExec(request: ExecRequest): Buffer {
   const { argv, env, cwd, limits } = request;
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  if ([...argv, ...variables, cwd].some((text) => text.includes('\0')))
-    throw new SandboxError('input_invalid', 'Arguments and variables cannot hold a zero byte');
+  requireArguments(argv, Object.entries(env));
   const bytes = Buffer.concat([
     amounts(
       limits.memoryBytes ?? 0,

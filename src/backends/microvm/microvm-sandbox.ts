@@ -151,7 +151,6 @@ export class MicrovmSandbox implements Sandbox {
 
   async #start(argv: readonly string[], options: ExecOptions): Promise<GuestCall> {
     this.#requireAlive();
-    if (argv.length === 0) throw new SandboxError('input_invalid', 'There is no program to run');
     const { spec, door, machine } = this.#request;
     const limits = tightenLimits(this.limits, options.limits);
     const inside = toWorkspacePath(options.cwd ?? '');

@@ -1,3 +1,4 @@
+import { decodeName } from '../../core/name-bytes.ts';
 import type { FileChange } from '../sandbox.ts';
 import { breach } from './frames.ts';
 import type { GuestFiles } from './guest-files.ts';
@@ -55,13 +56,13 @@ export async function findChanges(
   for (const [key, entry] of now) {
     const old = before.entries.get(key);
     if (old && isSame(old, entry)) continue;
-    const path = entry.rawPath.toString();
+    const path = decodeName(key);
     const sha256 = entry.kind === 'file' ? await files.digest(entry.rawPath) : undefined;
-    if (sha256 !== undefined && sha256 === before.digests.get(path)) continue;
+    if (sha256 !== undefined && sha256 === before.digests.get(entry.rawPath.toString())) continue;
     const about = sha256 === undefined ? {} : { sha256, sizeBytes: entry.sizeBytes };
     changes.push({ path, change: old ? 'modified' : 'added', ...about });
   }
-  for (const [key, { rawPath }] of before.entries)
-    if (!now.has(key)) changes.push({ path: rawPath.toString(), change: 'deleted' });
+  for (const key of before.entries.keys())
+    if (!now.has(key)) changes.push({ path: decodeName(key), change: 'deleted' });
   return changes.toSorted((one, other) => (one.path < other.path ? -1 : 1));
 }

@@ -1,9 +1,10 @@
+import { decodeName, encodeName } from '../../core/name-bytes.ts';
 import type { FileChange } from '../sandbox.ts';
 import type { StewardFiles } from './steward-files.ts';
 import type { StewardLink } from './steward-link.ts';
 import { TO_STEWARD } from './wire.ts';
 
-/** What is below the workspace, by path: enough to tell whether something was done to it. */
+/** What is below the workspace, by path as `FileChange` has it: enough to tell whether something was done to it. */
 export interface TreeEntry {
   readonly kind: 'f' | 'd' | 'l' | 'o';
   readonly sizeBytes: number;
@@ -21,8 +22,7 @@ export async function readTree(link: StewardLink): Promise<Tree> {
   const tree = new Map<string, TreeEntry>();
   for (let at = 0; at + RECORD_BYTES <= data.length;) {
     const end = at + RECORD_BYTES + data.readUInt16LE(at + 29);
-    // Names are bytes; those that are no text are told apart by what stands in for them as far as that goes.
-    tree.set(data.toString('utf8', at + RECORD_BYTES, end), {
+    tree.set(decodeName(data.toString('latin1', at + RECORD_BYTES, end)), {
       kind: data.toString('latin1', at, at + 1) as TreeEntry['kind'],
       sizeBytes: Number(data.readBigUInt64LE(at + 1)),
       changedNs: data.readBigUInt64LE(at + 9),
@@ -67,8 +67,9 @@ export async function findChanges(
       const old = before.get(path);
       const change = old && old.kind !== 'd' ? 'modified' : 'added';
       if (entry.kind !== 'f') return { path, change };
-      const sha256 = await files.digest(path);
-      if (change === 'modified' && sha256 !== undefined && digests.get(path) === sha256)
+      const name = encodeName(path).toString();
+      const sha256 = await files.digest(name);
+      if (change === 'modified' && sha256 !== undefined && digests.get(name) === sha256)
         return undefined;
       return {
         path,

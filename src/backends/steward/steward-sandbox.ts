@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { ConnectionFact } from '../../egress/egress.ts';
 import type { BackendId, Coverage, LimitName, Surface } from '../backend.ts';
+import { requireArguments } from '../call-input.ts';
 import { tightenLimits } from '../requirements.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import type {
@@ -132,7 +133,7 @@ export class StewardSandbox implements Sandbox {
 
   async #start(argv: readonly string[], options: ExecOptions): Promise<RunningCall | ExecResult> {
     this.#requireAlive();
-    requireArguments(argv, options);
+    requireArguments(argv, Object.entries(options.env ?? {}));
     const limits = tightenLimits(this.limits, options.limits);
     const cwd = posix.join(WORKSPACE, toWorkspacePath(options.cwd ?? ''));
     if (options.cwd !== undefined) await this.#requireDirectory(options.cwd);
@@ -217,18 +218,6 @@ export class StewardSandbox implements Sandbox {
       throw new SandboxError('engine_failed', `The container ended under a call: ${reason}`);
     return { ...NOTHING_RAN.end, reached: ['memoryBytes'] };
   }
-}
-
-function requireArguments(argv: readonly string[], { env = {} }: ExecOptions): void {
-  const texts = [...argv, ...Object.entries(env).flat()];
-  if (argv.length === 0 || argv[0] === '' || texts.some((text) => text.includes('\0')))
-    throw new SandboxError(
-      'input_invalid',
-      'A call needs a program, and arguments and variables without null characters',
-    );
-  const name = Object.keys(env).find((key) => key === '' || key.includes('='));
-  if (name !== undefined)
-    throw new SandboxError('input_invalid', `There is no variable ${JSON.stringify(name)}`);
 }
 
 /** Of a call that was aborted before it began. */

@@ -17,10 +17,12 @@ export function findProgram(name: string | undefined): Program | undefined {
   return Object.hasOwn(NAMES, bare) ? NAMES[bare] : undefined;
 }
 
+const MIB = 1024 * 1024;
+
 /** What an engine needs to start at all. */
 const LEAST_MEMORY: Readonly<Record<Program, number>> = {
-  python: 24 * 1024 * 1024,
-  javascript: 4 * 1024 * 1024,
+  python: 24 * MIB,
+  javascript: 4 * MIB,
 };
 /** What 32-bit addresses reach. */
 const MOST_MEMORY = 4 * 1024 ** 3;
@@ -37,8 +39,8 @@ export function toRunLimits(limits: SandboxLimits, program: Program): RunLimits 
   if (memoryBytes < LEAST_MEMORY[program])
     throw new SandboxError(
       'limit_invalid',
-      `Cannot run ${program} in ${memoryBytes} bytes of memory`,
-      { hint: `Give at least ${LEAST_MEMORY[program]}` },
+      `Cannot run ${program} in so little memory: limits.memoryBytes is too low`,
+      { hint: `Give ${LEAST_MEMORY[program]} bytes (${LEAST_MEMORY[program] / MIB}M) at least` },
     );
   return {
     wallMs,

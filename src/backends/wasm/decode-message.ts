@@ -1,3 +1,4 @@
+import { spellName } from '../../core/name-bytes.ts';
 import { constants } from 'node:os';
 import type { LimitName } from '../backend.ts';
 import type { Denial, Outcome } from '../sandbox.ts';
@@ -65,7 +66,8 @@ function decodeDenial(value: unknown): Denial {
   const { action, target } = fields(value);
   if (action !== 'fs.read' && action !== 'fs.write')
     throw new BadMessage('A message from the cell refuses what it cannot');
-  return { action, target: text(target), hint: 'Inside there are the given files and no others' };
+  const hint = 'Inside there are the given files and no others';
+  return { action, target: spellName(text(target)), hint };
 }
 
 function decodeEnd(value: unknown): RunEnd {

@@ -1,4 +1,6 @@
+import { spellName } from '../../core/name-bytes.ts';
 import { randomUUID } from 'node:crypto';
+import { requireArguments } from '../call-input.ts';
 import { tightenLimits } from '../requirements.ts';
 import type {
   Denial,
@@ -77,12 +79,13 @@ export class WasmSandbox implements Sandbox {
   private refuse(name: string, program: Program | undefined): Denial | undefined {
     if (!program || !this.programs.has(program)) {
       const known = [...this.programs].map((each) => (each === 'python' ? 'python3' : 'node'));
-      return { action: 'exec', target: name, hint: `There is ${known.join(' and ')} inside` };
+      const hint = `There is ${known.join(' and ')} inside`;
+      return { action: 'exec', target: spellName(name), hint };
     }
     if (program === 'javascript' || this.spec.canEval !== false) return undefined;
     return {
       action: 'exec',
-      target: name,
+      target: spellName(name),
       rule: 'canEval: false',
       hint: 'Python cannot be kept from making code out of text; JavaScript can',
     };
@@ -109,6 +112,7 @@ export class WasmSandbox implements Sandbox {
     this.requireAlive();
     const limits = tightenLimits(this.limits, options.limits);
     const env = this.environment(options);
+    requireArguments(argv, env);
     const input = { argv, options, onEvent, env, spec: this.spec };
     const [name = ''] = argv;
     const program = findProgram(name);

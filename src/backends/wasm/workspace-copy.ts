@@ -11,6 +11,7 @@ import {
   statSync,
 } from 'node:fs';
 import type { FileChange } from '../sandbox.ts';
+import { spellName } from '../../core/name-bytes.ts';
 import { SandboxError } from '../sandbox-error.ts';
 import type { CellProcess } from './cell-process.ts';
 import { PIECE_BYTES } from './frames.ts';
@@ -101,17 +102,20 @@ export async function findChanges(baseline: Baseline, files: CellFiles): Promise
     const before = baseline.get(path);
     if (kind !== 'file') {
       if (before === kind) continue;
-      if (kind === 'link') changes.push({ path, change: before ? 'modified' : 'added' });
+      if (kind === 'link')
+        changes.push({ path: spellName(path), change: before ? 'modified' : 'added' });
       continue;
     }
     const sha256 = createHash('sha256')
       .update(await files.readFile(path))
       .digest('hex');
     if (before === sha256) continue;
-    changes.push({ path, change: before ? 'modified' : 'added', sha256, sizeBytes });
+    const change = before ? 'modified' : 'added';
+    changes.push({ path: spellName(path), change, sha256, sizeBytes });
   }
   const left = new Set(entries.map(({ path }) => path));
   for (const [path, what] of baseline)
-    if (!left.has(path) && what !== 'directory') changes.push({ path, change: 'deleted' });
+    if (!left.has(path) && what !== 'directory')
+      changes.push({ path: spellName(path), change: 'deleted' });
   return changes.toSorted((one, other) => (one.path < other.path ? -1 : 1));
 }

@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../../core/printable.ts';
 import { listLanguages } from '../../tool/prepare-code.ts';
 import { type BackendSurvey, surveyBackends } from '../backends/survey.ts';
 import { renderSurvey } from '../backends/survey-table.ts';
@@ -13,7 +14,7 @@ export async function run({ flags }: Pick<ParsedCommand, 'flags'>): Promise<numb
   showProgress('');
   process.stdout.write(
     flags.has('json')
-      ? `${JSON.stringify({ schema: 'assay.backends.v1', backends: surveys.map(toJson) }, null, 2)}\n`
+      ? `${toPrintableJson({ schema: 'assay.backends.v1', backends: surveys.map(toJson) }, 2)}\n`
       : renderSurvey(surveys),
   );
   return 0;

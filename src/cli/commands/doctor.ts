@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../../core/printable.ts';
 import { probeFacts } from '../../host/probe-facts.ts';
 import { readUserName } from '../../host/guess-facts.ts';
 import { helperPath } from '../../launch/helper-path.ts';
@@ -15,7 +16,7 @@ export function run({ flags }: Pick<ParsedCommand, 'flags'>): Promise<number> {
     probe,
   });
   process.stdout.write(
-    flags.has('json') ? `${JSON.stringify(report, null, 2)}\n` : formatDoctorReport(report),
+    flags.has('json') ? `${toPrintableJson(report, 2)}\n` : formatDoctorReport(report),
   );
   return Promise.resolve(DOCTOR_EXIT[report.status]);
 }

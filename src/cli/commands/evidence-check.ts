@@ -1,5 +1,5 @@
 import { AssayError } from '../../core/errors.ts';
-import { toPrintable, toPrintableLines } from '../../core/printable.ts';
+import { toPrintable, toPrintableJson, toPrintableLines } from '../../core/printable.ts';
 import { type Judgement, malformed } from '../../evidence/interop/judgement.ts';
 import { judgeDocument } from '../../evidence/interop/judge-document.ts';
 import { readBounded } from '../bounded-file.ts';
@@ -19,7 +19,7 @@ export function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>): Pro
   process.stdout.write(
     flags.has('json')
       ? toPrintableLines(
-          `${JSON.stringify({ kind, verdict, exit_code: code, reason, signals, report }, null, 2)}\n`,
+          `${toPrintableJson({ kind, verdict, exit_code: code, reason, signals, report }, 2)}\n`,
         )
       : describe(file, judgement),
   );

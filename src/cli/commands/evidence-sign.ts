@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { AtomicFile } from '../../artifacts/atomic-file.ts';
 import { AssayError } from '../../core/errors.ts';
-import { toPrintable } from '../../core/printable.ts';
+import { toPrintable, toPrintableJson } from '../../core/printable.ts';
 import { toFact } from '../../evidence/bundle/facts.ts';
 import type { VerifiedBundle } from '../../evidence/bundle/verify-bundle.ts';
 import { addSignature } from '../../evidence/signing/add-signature.ts';
@@ -171,7 +171,7 @@ function report({ isJson, job, verified, statements, added }: Outcome): void {
       predicateTypes,
       added,
     };
-    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    process.stdout.write(`${toPrintableJson(document, 2)}\n`);
     return;
   }
   const lines = [

@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../../core/printable.ts';
 import { AssayError } from '../../core/errors.ts';
 import type { BundleEvent, BundleManifest } from '../../evidence/bundle/bundle.ts';
 import { BundleError } from '../../evidence/bundle/bundle-error.ts';
@@ -58,7 +59,7 @@ export async function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>
     return report.exitCode;
   }
   const report = await verify(asked).catch((error: unknown) => describeFailure(bundle, error));
-  process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  process.stdout.write(`${toPrintableJson(report, 2)}\n`);
   return report.exitCode;
 }
 

@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../../core/printable.ts';
 import { generateKeyPairSync } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { AssayError } from '../../core/errors.ts';
@@ -21,7 +22,7 @@ export function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>): Pro
   }
   process.stdout.write(
     flags.has('json')
-      ? `${JSON.stringify({ schema: 'assay.keygen.v1', algorithm: 'ed25519', keyId, privateKey: file, publicKey: publicFile }, null, 2)}\n`
+      ? `${toPrintableJson({ schema: 'assay.keygen.v1', algorithm: 'ed25519', keyId, privateKey: file, publicKey: publicFile }, 2)}\n`
       : `Key id: ${keyId}\nPrivate: ${file} (keep it secret: whoever has it can sign as you)\nPublic:  ${publicFile} (give it to whoever verifies)\n`,
   );
   return Promise.resolve(0);

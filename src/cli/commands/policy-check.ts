@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../../core/printable.ts';
 import { readHostTree } from '../../launch/host-tree.ts';
 import { collectDocuments } from '../../policy/extend.ts';
 import type { Variables } from '../../policy/policy.ts';
@@ -31,7 +32,7 @@ export async function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>
     const plan = planOnHost({ policy, variables, tree, host: readFacts() });
     const examples = await countExamples(file, variables);
     const check = checkPolicy({ file, policy, plan, tree, examples });
-    process.stdout.write(isJson ? `${JSON.stringify(check, null, 2)}\n` : formatPolicyCheck(check));
+    process.stdout.write(isJson ? `${toPrintableJson(check, 2)}\n` : formatPolicyCheck(check));
     return 0;
   } catch (error) {
     if (!isJson && error instanceof PolicyError) return printProblems(file, error);
@@ -39,7 +40,7 @@ export async function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>
     const { code, message, hint, exitCode } = error;
     const problems = error instanceof PolicyError ? error.problems : [{ message, hint }];
     const failure = { schema: 'assay.policy-check.v1', isOk: false, file, code, problems };
-    process.stdout.write(`${JSON.stringify(failure, null, 2)}\n`);
+    process.stdout.write(`${toPrintableJson(failure, 2)}\n`);
     return exitCode;
   }
 }

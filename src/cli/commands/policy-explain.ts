@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../../core/printable.ts';
 import { readHostTree } from '../../launch/host-tree.ts';
 import type { RefusedOp } from '../../policy/suggest-flag.ts';
 import { formatHostExplanation, formatPathExplanation } from '../explain/format.ts';
@@ -31,7 +32,7 @@ export async function run({ flags, rest }: ParsedCommand): Promise<number> {
   const doesExist = tree.realpath(resolvePath(asked, { variables, tree })) !== null;
   const isJson = flags.has('json');
   const write = (explanation: object, text: string): void =>
-    void process.stdout.write(isJson ? `${JSON.stringify(explanation, null, 2)}\n` : text);
+    void process.stdout.write(isJson ? `${toPrintableJson(explanation, 2)}\n` : text);
   if (isHost(asked, op, doesExist)) {
     const explanation = explainHost(asked, { policy, plan });
     write(explanation, formatHostExplanation(explanation));

@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../../core/printable.ts';
 import { AssayError } from '../../core/errors.ts';
 import { findClosest } from '../../policy/did-you-mean.ts';
 import { DEFAULT_PRESET, findPreset, PRESETS, type PresetName } from '../../policy/presets.ts';
@@ -31,7 +32,7 @@ function toJson(): object[] {
 export async function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>): Promise<number> {
   const [name] = rest;
   if (name === undefined) {
-    const text = flags.has('json') ? `${JSON.stringify(toJson(), null, 2)}\n` : listPresets();
+    const text = flags.has('json') ? `${toPrintableJson(toJson(), 2)}\n` : listPresets();
     process.stdout.write(text);
     return 0;
   }
@@ -46,7 +47,7 @@ export async function run({ flags, rest }: Pick<ParsedCommand, 'flags' | 'rest'>
       },
     );
   }
-  if (flags.has('json')) process.stdout.write(`${JSON.stringify(preset, null, 2)}\n`);
+  if (flags.has('json')) process.stdout.write(`${toPrintableJson(preset, 2)}\n`);
   else {
     const { stringify } = await import('yaml');
     process.stdout.write(stringify(preset));

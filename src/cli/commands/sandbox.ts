@@ -14,15 +14,7 @@ import { filterEnvironment } from '../../plan/environment.ts';
 import type { FileTree } from '../../plan/file-tree.ts';
 import type { LayerChoice } from '../../plan/layers.ts';
 import type { Plan } from '../../plan/make-plan.ts';
-import type { EnvRules, Limits, Policy, Variables } from '../../policy/policy.ts';
-import {
-  COUNT_FORM,
-  DURATION_FORM,
-  parseCount,
-  parseDuration,
-  parseSize,
-  SIZE_FORM,
-} from '../../policy/units.ts';
+import type { Policy, Variables } from '../../policy/policy.ts';
 import { describeDegradations, makeBanner } from '../banner.ts';
 import { readCallerEnvironment } from '../caller-environment.ts';
 import type { KeptValues } from '../kept-values.ts';
@@ -30,64 +22,25 @@ import { parseLayerChoice } from '../layer-choice.ts';
 import { loadRunPolicy, readVariables } from '../load-run-policy.ts';
 import type { FlagValues } from '../flag-values.ts';
 import type { ParsedCommand } from '../parse.ts';
+import type { BoundaryRequest } from '../record/bounded-plan.ts';
 import type { JsonTarget } from '../record/json-target.ts';
 import { chooseLevel, isRecordWanted } from '../record/level.ts';
 import type { RecordedRun, RecordedRunInput, RunOutcome } from '../record/recorded-run.ts';
+import { readEnvRules, readLimits } from '../rule-flags.ts';
 import { VERSION } from '../version.ts';
 
+const ARTIFACT_FLAGS = ['profile', 'profile-report', 'profile-format', 'bundle'];
 /** To watch without a boundary. */
 const WATCH_ONLY: LayerChoice = { left: new Set(['seccomp', 'broker']), landlockAbi: null };
-
-function readLimit(
-  flags: ParsedCommand['flags'],
-  name: string,
-  parse: (value: string) => number | undefined,
-  form: string,
-): number | undefined {
-  const text = flags.text(name);
-  if (text === undefined) return undefined;
-  const value = parse(text);
-  if (value === undefined)
-    throw new AssayError('E_USAGE', `Cannot read "${text}" for --${name}: expected ${form}`);
-  return value;
-}
-
-function readLimits(flags: ParsedCommand['flags']): Limits {
-  const limits: Limits = {
-    timeoutMs: readLimit(flags, 'timeout', parseDuration, DURATION_FORM),
-    cpuMs: readLimit(flags, 'limit-cpu', parseDuration, DURATION_FORM),
-    memoryBytes: readLimit(flags, 'limit-memory', parseSize, SIZE_FORM),
-    pids: readLimit(flags, 'limit-pids', parseCount, COUNT_FORM),
-    diskBytes: readLimit(flags, 'limit-disk', parseSize, SIZE_FORM),
-    files: readLimit(flags, 'limit-files', parseCount, COUNT_FORM),
-  };
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
-}
-
-function readEnvRules(flags: ParsedCommand['flags'], policy: EnvRules): EnvRules {
-  const mode = flags.has('env-passthrough')
-    ? 'passthrough'
-    : flags.has('env-strict')
-      ? 'strict'
-      : policy.mode;
-  return {
-    ...policy,
-    mode,
-    isExecStripped: policy.isExecStripped || flags.has('env-strip-exec'),
-    isPathSafe: policy.isPathSafe || flags.has('env-safe-path'),
-    allow: [...policy.allow, ...flags.list('env-allow')],
-  };
-}
 
 /** What the program gets besides its filtered environment: where it is, the private tmp, and git without hook templates. */
 function addRunVariables(
   env: readonly (readonly [string, string])[],
   variables: Variables,
-  isBounded: boolean,
 ): (readonly [string, string])[] {
   const own: [string, string][] = ['TMPDIR', 'TMP', 'TEMP'].map((name) => [name, variables.tmpdir]);
   own.push(['PWD', variables.cwd]);
-  if (isBounded) own.push(['GIT_TEMPLATE_DIR', '']);
+  own.push(['GIT_TEMPLATE_DIR', '']);
   const names = new Set(own.map(([name]) => name));
   return env.filter(([name]) => !names.has(name)).concat(own);
 }
@@ -150,7 +103,10 @@ async function tellEnd({ result, policy, variables, command, doors }: RunEnd): P
 
 /** `assay sandbox`: one command inside the boundary. */
 export async function run(parsed: ParsedCommand): Promise<number> {
-  const target = parsed.flags.text('json');
+  const { flags } = parsed;
+  if (ARTIFACT_FLAGS.some((name) => flags.has(name)))
+    (await import('../record/profile-files.ts')).checkArtifacts(flags);
+  const target = flags.text('json');
   if (target === undefined) return await runInside(parsed, undefined);
   const { openJsonTarget } = await import('../record/json-target.ts');
   const { makeFailureSummary } = await import('../run-summary.ts');
@@ -206,9 +162,18 @@ async function preparePolicy({
 /** What is written beside the program, or after it: no program inside may be there first. */
 async function listOutputs(flags: FlagValues, json: JsonTarget | undefined): Promise<string[]> {
   const stream = json?.path === undefined ? [] : [json.path];
-  if (!flags.has('profile') && !flags.has('bundle')) return stream;
+  if (!ARTIFACT_FLAGS.some((name) => flags.has(name))) return stream;
   const { listArtifactPlaces } = await import('../record/profile-files.ts');
   return [...stream, ...listArtifactPlaces(flags)];
+}
+
+/** Made before the program can change what the rules are about. */
+async function planBoundary(
+  request: Omit<BoundaryRequest, 'choice'>,
+  flags: FlagValues,
+): Promise<Plan> {
+  const { planBoundedRun } = await import('../record/bounded-plan.ts');
+  return await planBoundedRun({ ...request, choice: parseLayerChoice(flags.text('layers')) });
 }
 
 async function openRecord(
@@ -272,8 +237,15 @@ async function runInside(
   const host = guessFacts();
   const kept = { callerEnv, environment, injected: [...(injection?.values.values() ?? [])] };
   const { uid } = host;
+  const env = addRunVariables(environment.env, variables);
+  const trustedPem = injection?.opening?.bundlePem;
+  const planned = { argv: rest, env, policy, variables, host, tree, trustedPem };
+  const boundary = isDryRun ? await planBoundary(planned, flags) : undefined;
   const recorded = isRecordWanted(flags)
-    ? await openRecord({ argv: rest, flags, policy, variables, environment, uid, json }, kept)
+    ? await openRecord(
+        { argv: rest, flags, policy, variables, environment, uid, json, boundary },
+        kept,
+      )
     : undefined;
   const announce = (plan: Plan): string => {
     insist(plan, flags, isDryRun);
@@ -291,17 +263,17 @@ async function runInside(
     const warnings = describeDegradations(plan, isDryRun);
     return warnings.length > 0 ? `${warnings.join('\n')}\n` : '';
   };
-  const env = addRunVariables(environment.env, variables, !isDryRun);
-  const trustedPem = injection?.opening?.bundlePem;
-  const request = { argv: rest, env, policy, variables, host, tree, choice, announce, trustedPem };
   let doors: RunDoors | undefined;
   const raw = await runSandbox({
-    ...request,
+    ...planned,
+    choice,
+    announce,
     isLast: true,
     loadDoors: async () => {
       const { openRunDoors } = await import('../../egress/run-doors.ts');
       const openLog = recorded && (async (names: NameTable) => recorded.openEgress(names));
-      doors = await openRunDoors({ policy, injection, openLog });
+      const { hideKeptValues } = await import('../kept-values.ts');
+      doors = await openRunDoors({ policy, injection, openLog, hide: hideKeptValues(kept) });
       return doors.serve;
     },
     record: recorded ? recorded.request : { recording: chooseLevel(flags) },
@@ -315,7 +287,11 @@ async function runInside(
   if (json) {
     const { makeSummary } = await import('../run-summary.ts');
     const { violations = [], runId, bundle } = outcome ?? {};
-    const run = { result, policy, variables, environment, isDryRun };
+    const atDoors = doors
+      ?.listRefusals()
+      .map(({ place, verdict: { rule, hint } }) => ({ op: 'connect', path: place, rule, hint }));
+    const places = outcome?.refusedPlaces ?? atDoors ?? [];
+    const run = { result, policy, variables, environment, isDryRun, places };
     json.write(makeSummary({ ...run, violations, runId, bundle }));
   }
   const mustTell =

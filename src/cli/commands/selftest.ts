@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../../core/printable.ts';
 import { resolve } from 'node:path';
 import { AssayError } from '../../core/errors.ts';
 import { readHostTree } from '../../launch/host-tree.ts';
@@ -68,9 +69,7 @@ export async function run({ flags }: Pick<ParsedCommand, 'flags'>): Promise<numb
   try {
     const report = makeSelftestReport(loaded.name, await selftest.run());
     const { counts } = report;
-    process.stdout.write(
-      isJson ? `${JSON.stringify(report, null, 2)}\n` : `${formatVerdict(counts)}\n`,
-    );
+    process.stdout.write(isJson ? `${toPrintableJson(report, 2)}\n` : `${formatVerdict(counts)}\n`);
     if (counts.notRun === report.attacks.length)
       throw new AssayError('E_LAUNCH_FAILED', 'No attack could be run, so nothing was proven', {
         hint: 'Run assay doctor, and assay sandbox --verbose -- true',

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { BackendReport, SandboxBackend } from '../../backends/backend.ts';
+import { renameLimits } from '../../backends/limit-names.ts';
 import { loadBackend } from '../../backends/registry.ts';
 import { requireGuarantees, tightenLimits } from '../../backends/requirements.ts';
 import type { Sandbox } from '../../backends/sandbox.ts';
@@ -10,7 +11,7 @@ import { AssayError } from '../../core/errors.ts';
 import { sha256Hex } from '../../core/digest.ts';
 import { COUNT_FORM, parseCount } from '../../policy/units.ts';
 import { runBatch, type TaskResult } from '../../tool/batch.ts';
-import { type BatchTask, toTaskLimits } from '../../tool/batch-task.ts';
+import { type BatchTask, TASK_LIMITS, toTaskLimits } from '../../tool/batch-task.ts';
 import type { CodeInput } from '../../tool/code-input.ts';
 import { makeOutput, makeUnstarted } from '../../tool/code-output.ts';
 import { FileState } from '../../tool/file-state.ts';
@@ -219,5 +220,9 @@ function describe(
   code: string,
   { message, hint }: { readonly message: string; readonly hint: string | undefined },
 ): { code: string; message: string; hint?: string } {
-  return { code, message, ...(hint === undefined ? {} : { hint }) };
+  return {
+    code,
+    message: renameLimits(message, TASK_LIMITS),
+    ...(hint === undefined ? {} : { hint: renameLimits(hint, TASK_LIMITS) }),
+  };
 }

@@ -1,8 +1,9 @@
 import { checkTarget } from '../../artifacts/atomic-file.ts';
+import { renameLimit } from '../../backends/limit-names.ts';
 import { loadBackend } from '../../backends/registry.ts';
 import { requireGuarantees } from '../../backends/requirements.ts';
 import type { ExecEvent, Sandbox } from '../../backends/sandbox.ts';
-import { toPrintable } from '../../core/printable.ts';
+import { toPrintable, toPrintableJson } from '../../core/printable.ts';
 import { AssayError } from '../../core/errors.ts';
 import { type CodeInput, makeInputSchema, requireInput } from '../../tool/code-input.ts';
 import { type CodeOutput, makeOutput } from '../../tool/code-output.ts';
@@ -11,6 +12,7 @@ import { describeEnd } from '../../tool/model-text.ts';
 import { prepareCode, type PreparedCode } from '../../tool/prepare-code.ts';
 import { runCode } from '../../tool/run-code.ts';
 import { WorkspaceCode } from '../../tool/workspace-code.ts';
+import { LIMIT_FLAGS } from '../limit-flags.ts';
 import type { ParsedCommand } from '../parse.ts';
 import { chooseLanguage, readCode, readStdin } from './code-source.ts';
 import { copyOut, openOut, readInputFiles } from './host-files.ts';
@@ -89,7 +91,7 @@ async function runIn(
   });
   const output = makeOutput(run, Infinity);
   const left = out === undefined ? [] : await copyOut(sandbox, run.changes, out);
-  if (isJson) process.stdout.write(`${JSON.stringify(output)}\n`);
+  if (isJson) process.stdout.write(`${toPrintableJson(output)}\n`);
   else if (!flags.has('quiet')) process.stderr.write(renderEnd(output));
   for (const line of left) process.stderr.write(`assay: ${toPrintable(line)}\n`);
   if (out !== undefined && run.filesError !== undefined)
@@ -109,9 +111,12 @@ function passOn(event: ExecEvent): void {
 function renderEnd(output: CodeOutput): string {
   const lines: string[] = [];
   if (output.outcome !== 'exited' && output.outcome !== 'aborted')
-    lines.push(describeEnd(output, '--timeout'));
+    lines.push(describeEnd(output, LIMIT_FLAGS));
   const others = output.reached.filter((limit) => limit !== output.limit);
-  if (others.length > 0) lines.push(`limits reached: ${others.join(', ')}`);
+  if (others.length > 0)
+    lines.push(
+      `limits reached: ${others.map((limit) => renameLimit(limit, LIMIT_FLAGS)).join(', ')}`,
+    );
   const { stdout, stderr } = output.truncated;
   if (stdout + stderr > 0) lines.push(`${stdout + stderr} bytes of output left out`);
   for (const { action, target, rule, hint } of output.denials) {

@@ -10,6 +10,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import type { FileChange, Sandbox } from '../../backends/sandbox.ts';
 import { AssayError } from '../../core/errors.ts';
+import { encodeName, toText } from '../../core/name-bytes.ts';
 import type { InputFile } from '../../tool/code-input.ts';
 import { makeDirectory } from '../make-directory.ts';
 import { readRegular } from './code-source.ts';
@@ -55,10 +56,14 @@ export async function copyOut(
   try {
     for (const { path, change, sha256 } of changes) {
       if (change === 'deleted') continue;
+      const name = toText(encodeName(path).toString('latin1'));
       const reason =
-        sha256 === undefined ? 'is not a regular file' : await findObstacle(sandbox, path);
+        sha256 === undefined && name !== undefined
+          ? 'is not a regular file'
+          : await findObstacle(sandbox, name);
       if (reason !== undefined) left.push(`${path} ${reason}, and stays inside`);
-      else writeBelow(root, path, await sandbox.fs.readFile(path, { maxBytes: MAX_FILE_BYTES }));
+      else if (name !== undefined)
+        writeBelow(root, name, await sandbox.fs.readFile(name, { maxBytes: MAX_FILE_BYTES }));
     }
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string')
@@ -73,9 +78,12 @@ export async function copyOut(
 }
 
 /** A file with holes is as large as its program likes, whatever it takes on disk; and a name is what bytes it likes. */
-async function findObstacle(sandbox: Sandbox, path: string): Promise<string | undefined> {
-  if (path.includes('\ufffd')) return 'has a name that may not be UTF-8';
-  const { sizeBytes } = await sandbox.fs.stat(path);
+async function findObstacle(
+  sandbox: Sandbox,
+  name: string | undefined,
+): Promise<string | undefined> {
+  if (name === undefined) return 'has a name that is not UTF-8';
+  const { sizeBytes } = await sandbox.fs.stat(name);
   return sizeBytes > MAX_FILE_BYTES ? `is larger than ${MAX_FILE_BYTES} bytes` : undefined;
 }
 

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { BACKEND_IDS, type BackendId } from '../../backends/backend.ts';
+import { findLimitProblem } from '../../backends/requirements.ts';
 import type {
   KERNELS,
   NetworkSpec,
@@ -18,6 +19,7 @@ import {
   SIZE_FORM,
 } from '../../policy/units.ts';
 import type { FlagValues } from '../flag-values.ts';
+import { LIMIT_FLAGS } from '../limit-flags.ts';
 
 export const DEFAULT_BACKEND: BackendId = 'local';
 
@@ -47,18 +49,26 @@ function readNetwork(allow: readonly string[]): NetworkSpec {
 }
 
 function readLimits(flags: FlagValues): SandboxLimits {
-  const read = (name: string, parse: (text: string) => number | undefined, form: string) => {
-    const text = flags.text(name);
+  const read = (
+    name: keyof typeof LIMIT_FLAGS,
+    parse: (text: string) => number | undefined,
+    form: string,
+  ) => {
+    const flag = LIMIT_FLAGS[name];
+    const text = flags.text(flag.slice(2));
     if (text === undefined) return undefined;
-    return parse(text) ?? refuse(`--${name} needs ${form}, not ${JSON.stringify(text)}`);
+    const value = parse(text) ?? refuse(`${flag} needs ${form}, not ${JSON.stringify(text)}`);
+    // Here, and not by the backend only, which knows no more than the number that came of it.
+    const hint = findLimitProblem(name, value);
+    return hint === undefined ? value : refuse(`Cannot use ${text} for ${flag}`, hint);
   };
   return {
-    wallMs: read('timeout', parseDuration, DURATION_FORM),
-    cpuMs: read('cpu', parseDuration, DURATION_FORM),
+    wallMs: read('wallMs', parseDuration, DURATION_FORM),
+    cpuMs: read('cpuMs', parseDuration, DURATION_FORM),
     cpus: read('cpus', parseAmount, 'a number above zero, such as 0.5'),
-    memoryBytes: read('memory', parseSize, SIZE_FORM),
+    memoryBytes: read('memoryBytes', parseSize, SIZE_FORM),
     pids: read('pids', parseCount, COUNT_FORM),
-    diskBytes: read('disk', parseSize, SIZE_FORM),
+    diskBytes: read('diskBytes', parseSize, SIZE_FORM),
   };
 }
 
@@ -88,6 +98,6 @@ function readEnvironment(entries: readonly string[]): Record<string, string> | u
   );
 }
 
-function refuse(message: string): never {
-  throw new AssayError('E_USAGE', message);
+function refuse(message: string, hint?: string): never {
+  throw new AssayError('E_USAGE', message, { hint });
 }

@@ -1,9 +1,12 @@
+import { toPrintableJson } from '../../core/printable.ts';
 import {
   closeSync,
   constants,
   fstatSync,
   lstatSync,
   openSync,
+  readdirSync,
+  readFileSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -49,8 +52,7 @@ export class JsonTarget {
 export function openJsonTarget(target: string): JsonTarget {
   try {
     if (target === '-') return toDescriptor(2);
-    const descriptor = /^fd:(\d+)$/.exec(target)?.[1];
-    if (descriptor !== undefined) return toDescriptor(Number(descriptor));
+    if (target.startsWith('fd:')) return toDescriptor(readNumber(target));
     return isOther(target) ? toOther(target) : toFile(target);
   } catch (cause) {
     throw new AssayError('E_USAGE', `Cannot write to "${target}": ${(cause as Error).message}`, {
@@ -60,9 +62,38 @@ export function openJsonTarget(target: string): JsonTarget {
   }
 }
 
+function readNumber(target: string): number {
+  const number = /^fd:(\d{1,9})$/.exec(target)?.[1];
+  if (number === undefined) throw new Error('fd: wants the number of a descriptor');
+  return Number(number);
+}
+
 function toDescriptor(fd: number): JsonTarget {
   fstatSync(fd);
+  if (isOurs(fd)) throw new Error('no such descriptor was given');
+  if (readMode(fd) === constants.O_RDONLY) throw new Error('it is open for reading only');
   return new JsonTarget(fd);
+}
+
+/** What this process has opened for itself: things without a name, and pipes of which it holds both ends. */
+function isOurs(fd: number): boolean {
+  const link = findLink(String(fd));
+  if (!link.startsWith('pipe:')) return link.startsWith('anon_inode:');
+  const ends = readdirSync('/proc/self/fd').filter((name) => findLink(name) === link);
+  return new Set(ends.map((name) => readMode(Number(name)))).size > 1;
+}
+
+function findLink(name: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${name}`);
+  } catch {
+    return ''; // the list was read by one that is closed by now
+  }
+}
+
+function readMode(fd: number): number {
+  const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1];
+  return Number.parseInt(flags ?? '', 8) & (constants.O_WRONLY | constants.O_RDWR);
 }
 
 /** A device or a pipe, and whatever stands in /dev: a file in its place would be the end of it. */
@@ -99,7 +130,7 @@ function toFile(path: string): JsonTarget {
 }
 
 function writeAll(fd: number, line: object): void {
-  const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+  const bytes = Buffer.from(`${toPrintableJson(line)}\n`);
   for (let done = 0; done < bytes.length;) {
     try {
       done += writeSync(fd, bytes, done);

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { AtomicFile } from '../../artifacts/atomic-file.ts';
+import { AssayError } from '../../core/errors.ts';
 import type { FlagValues } from '../flag-values.ts';
 
 export type ProfileFormat = 'yaml' | 'json';
@@ -13,6 +14,10 @@ export interface ProfileFiles {
   readonly evidence: AtomicFile;
   readonly report: AtomicFile;
 }
+
+const POLICY = 'the suggested policy';
+const EVIDENCE = 'the evidence';
+const REPORT = 'the report';
 
 interface ProfilePaths {
   readonly name: string;
@@ -32,21 +37,62 @@ function readProfilePaths(flags: FlagValues): ProfilePaths | undefined {
   return { name, format, policy, evidence, report };
 }
 
-/** Where the artifacts will be, without links on the way; what is no place at all is told when it is opened. */
-export function listArtifactPlaces(flags: FlagValues): string[] {
-  const bundle = flags.text('bundle');
-  return [...listProfilePaths(flags), ...(bundle === undefined ? [] : [bundle])].flatMap((path) => {
-    try {
-      return [join(realpathSync(dirname(path)), basename(path))];
-    } catch {
-      return [];
-    }
-  });
+interface Artifact {
+  readonly what: string;
+  readonly path: string;
 }
 
-export function listProfilePaths(flags: FlagValues): string[] {
+function listArtifacts(flags: FlagValues): Artifact[] {
   const paths = readProfilePaths(flags);
-  return paths ? [paths.policy, paths.evidence, paths.report] : [];
+  const bundle = flags.text('bundle');
+  return [
+    ...(paths
+      ? [
+          { what: POLICY, path: paths.policy },
+          { what: EVIDENCE, path: paths.evidence },
+          { what: REPORT, path: paths.report },
+        ]
+      : []),
+    ...(bundle === undefined ? [] : [{ what: 'the evidence bundle', path: bundle }]),
+  ];
+}
+
+/** Without links on the way; undefined for what is no place at all, which is told when it is opened. */
+function findPlace({ path }: Artifact): string | undefined {
+  try {
+    return join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where the artifacts will be. */
+export function listArtifactPlaces(flags: FlagValues): string[] {
+  return listArtifacts(flags).flatMap((artifact) => findPlace(artifact) ?? []);
+}
+
+/** Before any of them is opened: one that has the name of another would be the end of it. */
+export function checkArtifacts(flags: FlagValues): void {
+  const stray = ['profile-report', 'profile-format'].find((name) => flags.has(name));
+  if (stray !== undefined && !flags.has('profile'))
+    throw new AssayError('E_USAGE', `Cannot use --${stray} without --profile`, {
+      hint: 'Add --profile FILE, the file of the suggested policy',
+    });
+  const stream = flags.text('json');
+  const isFile = stream !== undefined && stream !== '-' && !stream.startsWith('fd:');
+  const taken = new Set<string>();
+  const all = [...listArtifacts(flags), ...(isFile ? [{ what: '--json', path: stream }] : [])];
+  for (const { what, path } of all) {
+    const place = findPlace({ what, path });
+    if (place === undefined) continue;
+    if (taken.has(place))
+      throw new AssayError(
+        'E_USAGE',
+        `Cannot write ${what} to "${path}": another artifact of this run has that name`,
+        { hint: 'Name a file of its own for each' },
+      );
+    taken.add(place);
+  }
 }
 
 /** Undefined when no profile was asked for. Every place is tried before the run. */
@@ -57,8 +103,8 @@ export function openProfileFiles(flags: FlagValues): ProfileFiles | undefined {
   return {
     name,
     format,
-    policy: new AtomicFile(paths.policy, 'the suggested policy'),
-    evidence: new AtomicFile(paths.evidence, 'the evidence'),
-    report: new AtomicFile(paths.report, 'the report'),
+    policy: new AtomicFile(paths.policy, POLICY),
+    evidence: new AtomicFile(paths.evidence, EVIDENCE),
+    report: new AtomicFile(paths.report, REPORT),
   };
 }

@@ -1,10 +1,12 @@
+import { existsSync, lstatSync } from 'node:fs';
 import type { BundleFile } from '../../artifacts/bundle-file.ts';
 import { AssayError } from '../../core/errors.ts';
 import type { Hide } from '../../core/known-secrets.ts';
 import type { EgressLog, NameTable } from '../../egress/egress.ts';
-import { findViolations, type Violation } from '../../evidence/violations.ts';
+import type { JudgedRun, Violation } from '../../evidence/violations.ts';
 import type { GeneralRun } from '../../evidence/general-run.ts';
 import type { RunRecord } from '../../evidence/run-record.ts';
+import { toRefusedOp } from '../../launch/report.ts';
 import type { RecordRequest, RunResult } from '../../launch/run.ts';
 import { describeCounters } from '../../observe/counters.ts';
 import type { FilteredEnvironment } from '../../plan/environment.ts';
@@ -15,6 +17,7 @@ import type { FlagValues } from '../flag-values.ts';
 import type { BundleSummary } from '../run-summary.ts';
 import type { JsonTarget } from './json-target.ts';
 import { chooseLevel } from './level.ts';
+import { listRefusedPlaces, type RefusedEndpoint } from './refused-places.ts';
 import { openProfileFiles, type ProfileFiles } from './profile-files.ts';
 import { isProgressShown, ProgressLine } from './progress-line.ts';
 import { RecordSession } from './session.ts';
@@ -31,6 +34,8 @@ export interface RecordedRunInput {
   readonly hide: Hide;
   readonly uid: number;
   readonly json?: JsonTarget | undefined;
+  /** Of a dry run: the plan of the same run with its boundary, by which it is judged. */
+  readonly boundary?: Plan | undefined;
 }
 
 export interface RunOutcome {
@@ -38,6 +43,8 @@ export interface RunOutcome {
   readonly violations: readonly Violation[];
   readonly runId?: string | undefined;
   readonly bundle?: BundleSummary | undefined;
+  /** By the rules for the network; undefined where nothing was watched. */
+  readonly refusedPlaces?: readonly RefusedEndpoint[] | undefined;
   /** To be said at the end. */
   readonly lines: readonly string[];
   /** Artifacts that could not be written. */
@@ -74,9 +81,9 @@ export async function openRecordedRun(input: RecordedRunInput): Promise<Recorded
   return new RecordedRun(input, { profile, bundle, generaliseRun });
 }
 
-async function openBundle({ json, ...input }: RecordedRunInput): Promise<BundleFile> {
-  const { openBundleOutput } = await import('./bundle-output.ts');
-  return openBundleOutput({ ...input, jsonPath: json?.path });
+async function openBundle({ flags, policy, variables }: RecordedRunInput): Promise<BundleFile> {
+  const { BundleFile } = await import('../../artifacts/bundle-file.ts');
+  return new BundleFile({ path: flags.text('bundle') ?? '', policy, variables });
 }
 
 /** A run whose record somebody wants: as a stream, as files, or to be judged after a dry run. */
@@ -141,24 +148,32 @@ export class RecordedRun {
 
   async end(result: RunResult): Promise<RunOutcome> {
     this.#progress?.clear();
-    const record = this.#session.finish(result);
-    const { flags } = this.#input;
-    const violations = flags.has('dry-run') ? await this.#judge(record) : [];
-    const lines = [`assay: ${describeCounters(this.#session.counters)}`];
+    const { flags, boundary } = this.#input;
+    const seen = this.#session.finish(result);
+    const { violations, events } = boundary
+      ? await this.#judge(seen, boundary)
+      : { violations: [], events: seen.events };
+    const record = { ...seen, events };
+    const isWatched = record.coverage.changes.status !== 'absent';
+    const lines = [
+      `assay: ${isWatched ? describeCounters(this.#session.counters) : 'the program was not watched'}`,
+    ];
     const written = this.#outputs && (await this.#write(record, this.#outputs));
     lines.push(...(written?.lines ?? []));
     if (flags.has('dry-run')) lines.push(...describeViolations(violations));
     const exitCode = violations.length > 0 ? WOULD_BLOCK : result.exitCode;
     const { runId, bundle, problems = [] } = written ?? {};
-    return { exitCode, violations, runId, bundle, lines, problems };
+    const refusedPlaces = isWatched && this.#input.json ? listRefusedPlaces(record) : undefined;
+    return { exitCode, violations, refusedPlaces, runId, bundle, lines, problems };
   }
 
-  async #judge(record: RunRecord): Promise<Violation[]> {
-    const { policy, variables } = this.#input;
+  async #judge(record: RunRecord, boundary: Plan): Promise<JudgedRun> {
+    const { policy } = this.#input;
+    const { judgeRun } = await import('../../evidence/violations.ts');
     const namesOf = policy.net.some(mayNeedDoor)
       ? await (await import('./allowed-names.ts')).lookUpAllowedNames(policy, record.events)
       : undefined;
-    return findViolations({ ...record, policy, variables, namesOf });
+    return judgeRun({ ...record, policy, boundary, namesOf, isThere: existsSync, isLink });
   }
 
   async #write(record: RunRecord, outputs: Outputs): Promise<Written> {
@@ -183,14 +198,18 @@ export class RecordedRun {
   }
 }
 
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+}
+
 type Written = Pick<RunOutcome, 'bundle' | 'lines' | 'problems'> & { readonly runId: string };
 
 function describeViolations(violations: readonly Violation[]): string[] {
-  const lines = violations.map(({ op, path, rule }) => {
+  const lines = violations.map(({ op, path, rule, decision }) => {
     const why = rule
       ? `${rule.origin.source}, ${rule.origin.key}: ${rule.origin.text}`
-      : 'nothing allows it';
-    return `DRY-RUN VIOLATION: would refuse ${op} ${path} (${why})`;
+      : (decision.rule ?? 'nothing allows it');
+    return `DRY-RUN VIOLATION: would refuse ${toRefusedOp(op)} ${path} (${why})`;
   });
   const count = violations.length === 1 ? '1 violation' : `${violations.length} violations`;
   return [...lines, `DRY-RUN: ${violations.length === 0 ? 'no violations' : `${count} found`}`];

@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
 import { sha256Hex } from '../../core/digest.ts';
 import type { Hide } from '../../core/known-secrets.ts';
-import { redactArgv } from '../../core/redact.ts';
+import { decodeName, encodeName } from '../../core/name-bytes.ts';
+import { redactArgv, redactPath } from '../../core/redact.ts';
 import type { Destination, EgressLog, NameTable, Verdict } from '../../egress/egress.ts';
 import type { RunRecord } from '../../evidence/run-record.ts';
+import { ImageDigests } from '../../launch/image-digests.ts';
 import { findHidden, type RecordRequest, type RunResult } from '../../launch/run.ts';
 import type { Counters } from '../../observe/counters.ts';
 import { stateCoverage } from '../../observe/coverage.ts';
+import type { ImageState } from '../../observe/decode-line.ts';
 import type { Event, ObserveLevel, Program } from '../../observe/event.ts';
 import { toJsonEvent } from '../../observe/json-event.ts';
 import { Recorder } from '../../observe/recorder.ts';
@@ -14,7 +17,7 @@ import { findBrokerRule } from '../../plan/broker.ts';
 import type { FilteredEnvironment } from '../../plan/environment.ts';
 import type { Plan } from '../../plan/make-plan.ts';
 import type { Policy, Variables } from '../../policy/policy.ts';
-import { addDigests, readFinalStates, readMovedContents } from './examine.ts';
+import { examineFiles, makeLocate } from './examine.ts';
 import type { JsonTarget } from './json-target.ts';
 import type { ProgressLine } from './progress-line.ts';
 
@@ -54,6 +57,7 @@ export class RecordSession {
   #hasStarted = false;
   #hasEgress = false;
   readonly #held: string[] = [];
+  readonly #images = new ImageDigests();
   #plan: Plan | undefined;
   #observed: Observed | undefined;
 
@@ -66,7 +70,9 @@ export class RecordSession {
       describeRule: (id) => this.#describeRule(id),
       digest: sha256Hex,
       hide: input.hide,
+      given: [input.variables.cwd, input.variables.home],
       seed: Math.floor(Math.random() * 2 ** 31),
+      onProgram: (program, state) => this.#beginDigest(program, state),
       onFirstSighting: input.json && ((sighting, by) => this.#show(sighting, by)),
       onCounters: (counters) => input.progress?.update(counters),
     });
@@ -109,6 +115,17 @@ export class RecordSession {
     return log;
   }
 
+  #beginDigest(program: Program, state: ImageState): void {
+    const launch = this.#plan?.launch;
+    if (launch) void this.#images.find(program, state, makeLocate(this.#recorder.names, launch));
+  }
+
+  /** No door was used, so no address stands for a name; what has no way to one is refused all the same. */
+  async #feedUnserved(): Promise<void> {
+    const { FakeAddresses } = await import('../../egress/dns/name-table.ts');
+    await this.openEgress(new FakeAddresses());
+  }
+
   #feedHeld(): void {
     for (const lines of this.#held.splice(0)) this.#recorder.feed(lines);
   }
@@ -128,7 +145,11 @@ export class RecordSession {
   #listOwnEvents(): Event[] {
     const { passed, removed } = this.#namesOfEnvironment();
     return [
-      ...(this.#plan?.degradations ?? []).map((one) => ({ kind: 'degradation' as const, ...one })),
+      ...(this.#plan?.degradations ?? []).map(({ rule, reason }) => ({
+        kind: 'degradation' as const,
+        rule: redactPath(this.#input.hide(rule)),
+        reason,
+      })),
       ...passed.map((name) => ({ kind: 'environment' as const, op: 'passed' as const, name })),
       ...removed.map((name) => ({ kind: 'environment' as const, op: 'removed' as const, name })),
     ];
@@ -151,22 +172,28 @@ export class RecordSession {
   }
 
   /** While the private tmp is still there. */
-  #examine(result: RunResult): void {
+  async #examine(result: RunResult): Promise<void> {
     this.#endedMs = Date.now();
     this.#tellStart(); // a run that nobody watches has no lines of its own
     const { launch, layers } = result.plan;
-    this.#feedHeld(); // of doors that were never served
+    if (this.#held.length > 0) await this.#feedUnserved();
     const recording = this.#recorder.finish();
+    const { names } = this.#recorder;
     const { events, pids, overflow, egress, lost, damagedLines } = recording;
+    const { unseen, ...files } = examineFiles(events, names, launch, this.#input.variables);
+    const programs = await this.#images.addTo(
+      recording.programs,
+      recording.images,
+      makeLocate(names, launch),
+    );
     this.#observed = {
       events,
       pids,
       overflow,
       egress,
-      programs: addDigests(recording, launch),
-      finalStates: readFinalStates(events, launch),
-      movedContents: readMovedContents(events, launch),
-      hidden: this.#input.isDryRun ? [] : this.#findHidden(events),
+      programs,
+      ...files,
+      hidden: this.#input.isDryRun ? [] : this.#findHidden(events, launch),
       coverage: stateCoverage({
         level: this.#input.level,
         whyNoBroker:
@@ -179,6 +206,7 @@ export class RecordSession {
         lost,
         damagedLines: damagedLines + result.damagedLines,
         overflow,
+        unseen,
         isCutShort: launch.flags.isNotified === true && !result.isRecordWhole,
       }),
     };
@@ -189,11 +217,15 @@ export class RecordSession {
     return this.#input.isDryRun ? 'host' : plan.network;
   }
 
-  #findHidden(events: readonly Event[]): string[] {
+  #findHidden(events: readonly Event[], launch: RunResult['plan']['launch']): string[] {
     const absent = events.flatMap((event) =>
-      event.kind === 'file' && event.outcome === 'ENOENT' ? [event.path] : [],
+      event.kind === 'file' && event.outcome === 'ENOENT' ? [encodeName(event.path)] : [],
     );
-    const hidden = findHidden(absent, this.#input.variables).map(({ path }) => path);
+    const hidden = findHidden(
+      absent.map((path) => path.toString('latin1')),
+      this.#input.variables,
+      launch,
+    ).map(({ path }) => decodeName(path));
     return [...new Set(hidden)].sort();
   }
 
@@ -207,7 +239,7 @@ export class RecordSession {
     return {
       ...this.#observed,
       events: this.#observed.events.concat(ownEvents),
-      command: redactArgv(argv.map(hide)),
+      command: redactArgv(argv.map((one) => hide(one))),
       level,
       end: {
         exitCode: result.exitCode,

@@ -1,4 +1,4 @@
-import { toPrintableLines } from '../../core/printable.ts';
+import { toPrintableJson } from '../../core/printable.ts';
 import type { BundleEvent, BundleManifest } from '../../evidence/bundle/bundle.ts';
 import { isRecord } from '../../evidence/bundle/shape.ts';
 
@@ -75,5 +75,5 @@ function sortKeys(value: object, first: readonly string[]): Record<string, unkno
 
 /** Names may hold what turns the direction of text or starts an escape sequence; JSON can say it without. */
 function print(value: unknown, indent: string): string {
-  return toPrintableLines(JSON.stringify(value, null, 2)).replaceAll('\n', `\n${indent}`);
+  return toPrintableJson(value, 2).replaceAll('\n', `\n${indent}`);
 }

@@ -28,6 +28,7 @@ const TTL_SECONDS = 5;
 /** Questions that wait for the outside at one time; each holds a little memory. */
 const MAX_WAITING = 1024;
 
+const NOT_ONE = 'the message is not one plain question';
 const LOCAL: Verdict = { isAllowed: true, rule: null };
 const REVERSE = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.in-addr\.arpa$/;
 
@@ -51,8 +52,11 @@ export class DnsFilter {
   /** The answer to a message, or undefined when it deserves none. Never throws. */
   async answer(bytes: Buffer, peerPort: number): Promise<Buffer | undefined> {
     const read = readQuery(bytes);
-    if (read.kind === 'noise') return undefined;
-    if (read.kind === 'bad') return writeAnswer(read.header, read.rcode);
+    if (read.kind !== 'query') {
+      const isBad = read.kind === 'bad';
+      this.noteUnread(peerPort, NOT_ONE, isBad ? read.rcode : undefined);
+      return isBad ? writeAnswer(read.header, read.rcode) : undefined;
+    }
     const { query } = read;
     const { rcode, verdict, records } = await this.#reply(query);
     this.#tell(query, { verdict, answer: rcode, peerPort });
@@ -62,17 +66,17 @@ export class DnsFilter {
   /** One of many questions that get no answer. */
   noteFlood(bytes: Buffer, peerPort: number): void {
     const read = readQuery(bytes);
-    if (read.kind !== 'query') return;
-    const verdict = { isAllowed: false, rule: null, reason: 'it came in a flood of questions' };
+    const reason = 'it came in a flood of questions';
+    if (read.kind !== 'query') return this.noteUnread(peerPort, reason);
+    const verdict = { isAllowed: false, rule: null, reason };
     this.#tell(read.query, { verdict, answer: 'none', peerPort });
   }
 
-  /** A connection that was not listened to, since there are too many. */
-  noteUnread(peerPort: number | undefined): void {
-    const verdict = { isAllowed: false, rule: null, reason: 'too many connections ask questions' };
+  /** Something that came for a question, and of which nobody knows what it asks for. */
+  noteUnread(peerPort: number | undefined, reason: string, answer = 'none'): void {
+    const verdict = { isAllowed: false, rule: null, reason };
     const atMs = this.#input.now();
-    const fact = { name: 'unread', type: 'none', verdict, answer: 'none', atMs };
-    this.#input.log.question({ ...fact, peerPort });
+    this.#input.log.question({ name: 'unread', type: 'none', verdict, answer, atMs, peerPort });
   }
 
   #tell({ name, type }: Query, fact: Pick<QuestionFact, 'verdict' | 'answer' | 'peerPort'>): void {

@@ -1,4 +1,5 @@
 import type { Server, Socket } from 'node:net';
+import { readDescriptorRoom } from '../descriptor-room.ts';
 import type { DnsFilter } from './filter.ts';
 import { MAX_QUERY_BYTES } from './query.ts';
 
@@ -28,11 +29,12 @@ export function serveTcp(
   limits: Partial<TcpLimits> = {},
 ): { close(): void } {
   const all = { ...LIMITS, ...limits };
+  const connections = Math.min(all.connections, readDescriptorRoom().questions);
   const clients = new Set<TcpClient>();
   server.on('connection', (socket) => {
-    if (clients.size >= all.connections) {
+    if (clients.size >= connections) {
       socket.on('error', () => undefined);
-      filter.noteUnread(socket.remotePort);
+      filter.noteUnread(socket.remotePort, 'too many connections ask questions');
       socket.resetAndDestroy();
       return;
     }
@@ -84,7 +86,10 @@ class TcpClient {
   #readOn(): void {
     while (this.#answering < this.#limits.atOnce && this.#unread.length >= LENGTH_BYTES) {
       const length = this.#unread.readUInt16BE(0);
-      if (length > MAX_QUERY_BYTES) return this.close();
+      if (length > MAX_QUERY_BYTES) {
+        this.#filter.noteUnread(this.#port, 'the message is too long for a question');
+        return this.close();
+      }
       const end = LENGTH_BYTES + length;
       if (this.#unread.length < end) break;
       const message = this.#unread.subarray(LENGTH_BYTES, end);

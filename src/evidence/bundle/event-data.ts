@@ -103,7 +103,7 @@ export interface LineData {
   readonly refused_by?: string | undefined;
   /** In hex, without a prefix. */
   readonly digest?: string | undefined;
-  /** How it is known: `performed`, `observed` or `predicted`, the weakest where there were several ways. */
+  /** How it is known: `performed`, `observed` or `predicted`, which is said only of what was never seen. */
   readonly basis?: string | undefined;
 }
 

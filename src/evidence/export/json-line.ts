@@ -1,6 +1,6 @@
-import { toPrintable } from '../../core/printable.ts';
+import { toPrintableJson } from '../../core/printable.ts';
 
 /** JSON may hold characters that steer a terminal. Spelt out they are the same to whoever reads JSON. */
 export function toJsonLine(value: object): string {
-  return `${toPrintable(JSON.stringify(value))}\n`;
+  return `${toPrintableJson(value)}\n`;
 }

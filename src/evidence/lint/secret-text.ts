@@ -1,4 +1,4 @@
-import { REDACTED } from '../../core/redact.ts';
+import { REDACTED } from '../../core/redaction-mark.ts';
 import { KEYED_ADDRESS, USERINFO } from '../../core/secret-shapes.ts';
 import { TOKEN } from '../../core/token-pattern.ts';
 
@@ -7,10 +7,10 @@ import { TOKEN } from '../../core/token-pattern.ts';
  * names: `sk-` is in `task-list`, `token=` in a flag that is set to nothing.
  */
 const MARKED =
-  /(?<![A-Za-z0-9])(?:sk-(?=[\w-]{0,80}\d)[\w-]{6,200}|(?:sk_live_|sk_test_|ghp_|gho_|github_pat_)\w{4,200}|AKIA[0-9A-Z]{8,64}|bearer\s{1,4}(?!\[redacted\])[\w.~+/=-]{6,500})/gi;
+  /(?<![A-Za-z0-9])(?:sk-(?=[\w-]{0,80}\d)[\w-]{6,200}|(?:sk_live_|sk_test_|ghp_|gho_|github_pat_)\w{4,200}|AKIA[0-9A-Z]{8,64}|bearer\s{1,4}(?!\[redacted[\]:])[\w.~+/=-]{6,500})/gi;
 
 const NAMED =
-  /((?:api_key|apikey|token|password|secret)=)(?!\[redacted\]|\*\*\*|[$%<]|(?:true|false|none|null|\d{1,4})\b)[^\s&;"'/]{4,500}/gi;
+  /((?:api_key|apikey|token|password|secret)=)(?!\[redacted[\]:]|\*\*\*|[$%<]|(?:true|false|none|null|\d{1,4})\b)[^\s&;"'/]{4,500}/gi;
 
 /** What has none of these holds no secret that its form gives away. */
 const HINT = /[:=_.-]|bearer|A[KS]IA|AIza|dapi|eyJ/i;
@@ -44,7 +44,7 @@ function hasLogin(text: string): boolean {
 export function hideSecrets(text: string): string {
   if (!hasSecret(text)) return text;
   return text
-    .replace(USERINFO, `$1$2${REDACTED}@`)
+    .replace(USERINFO, `$1${REDACTED}@`)
     .replace(TOKEN, REDACTED)
     .replace(KEYED_ADDRESS, `$1${REDACTED}`)
     .replace(MARKED, REDACTED)

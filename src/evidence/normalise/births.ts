@@ -1,5 +1,6 @@
 import type { Event, FileEvent, NetworkEvent } from '../../observe/event.ts';
 import type { RunRecord } from '../run-record.ts';
+import { splitPath } from './split-path.ts';
 
 /** Which names came into being in the run, and which of them are gone again. Never depends on the order of events. */
 export interface Births {
@@ -18,6 +19,9 @@ export interface Births {
 
 const MAKING: ReadonlySet<string> = new Set(['create', 'mkdir', 'mknod', 'symlink']);
 const REMOVING: ReadonlySet<string> = new Set(['unlink', 'rmdir']);
+
+/** Something is there already. */
+const IN_THE_WAY: ReadonlySet<string> = new Set(['EEXIST', 'EADDRINUSE', 'EISDIR', 'ENOTEMPTY']);
 
 interface Draft {
   readonly made: Set<string>;
@@ -44,6 +48,7 @@ export function findBirths(record: RunRecord): Births {
   noteMoved(draft, record);
   const { made, tried, removed, directories, sockets, renamedTo } = draft;
 
+  if (tried.size > 0) for (const path of listSeen(record.events)) tried.delete(path);
   const gone = new Set<string>();
   for (const path of made) {
     const state = record.finalStates.get(path);
@@ -52,7 +57,7 @@ export function findBirths(record: RunRecord): Births {
   for (const path of tried) {
     const state = record.finalStates.get(path);
     // Made after all, or there all the time.
-    if (made.has(path) || state === 'same' || state === 'changed') tried.delete(path);
+    if (made.has(path) || (state ?? 'absent') !== 'absent') tried.delete(path);
     else gone.add(path);
   }
   return {
@@ -67,6 +72,19 @@ export function findBirths(record: RunRecord): Births {
     sockets,
     renamedTo,
   };
+}
+
+/** What something was done to, with the directories that it is in. That was there, whatever was tried before. */
+function listSeen(events: readonly Event[]): ReadonlySet<string> {
+  const seen = new Set<string>(['']);
+  for (const event of events) {
+    if (event.kind !== 'file' || event.outcome !== 'ok') continue;
+    const { op, path, target } = event;
+    const ends =
+      (op === 'rename' || op === 'link') && target !== undefined ? [path, target] : [path];
+    for (let at of ends) for (; !seen.has(at); at = splitPath(at).directory) seen.add(at);
+  }
+  return seen;
 }
 
 function noteEvent(draft: Draft, event: Event): void {
@@ -103,7 +121,7 @@ function noteBind(draft: Draft, { op, family, host, outcome }: NetworkEvent): vo
 
 function noteMaking(draft: Draft, path: string, outcome: string): void {
   if (outcome === 'ok') draft.made.add(path);
-  else if (outcome !== 'EEXIST' && outcome !== 'EADDRINUSE') draft.tried.add(path);
+  else if (!IN_THE_WAY.has(outcome)) draft.tried.add(path);
 }
 
 /** What was made in a directory that was moved later is a birth at its new place too. */

@@ -1,13 +1,16 @@
 import type { RunRecord } from '../run-record.ts';
+import { lengthOfTarget } from './atomic-save.ts';
 import type { Births } from './births.ts';
 import { makeDictionary } from './dictionary.ts';
 import { makeIdentityMask } from './identity.ts';
+import { makeLastNumberMask } from './last-numbers.ts';
 import { makeLoosenessTest } from './looseness.ts';
 import { maskLoosely } from './loose.ts';
 import { mergeMasks } from './masks.ts';
 import type { NoteMask, StrictMasks } from './masks.ts';
 import { escapeLiteral } from './places.ts';
 import type { Places } from './places.ts';
+import { maskShards } from './shards.ts';
 import { maskSiblings } from './siblings.ts';
 import { splitPath } from './split-path.ts';
 import { listMissing } from './missing-names.ts';
@@ -26,6 +29,8 @@ export interface BornNames {
 }
 
 export const MIN_FOUND_AGAIN = 6;
+/** Rules that find numbers and dates. */
+const NEVER_FOUND_AGAIN: ReadonlySet<string> = new Set(['identity', 'pid', 'stamp']);
 
 export function maskBornNames(
   record: RunRecord,
@@ -33,6 +38,7 @@ export function maskBornNames(
 ): BornNames {
   const isLoose = makeLoosenessTest(births, places);
   const maskIdentity = makeIdentityMask(record, births);
+  const maskLastNumber = makeLastNumberMask(births, masks.isProcess);
   const forms = new Map<string, string>();
   const masked = new Map<string, string[]>();
   const maskedParts = new Set<string>();
@@ -46,7 +52,7 @@ export function maskBornNames(
   function noteFor(path: string): NoteMask {
     const isBorn = births.isBorn(path);
     return (rule, part) => {
-      if (isBorn && part.length >= MIN_FOUND_AGAIN && rule !== 'pid' && rule !== 'stamp')
+      if (isBorn && part.length >= MIN_FOUND_AGAIN && !NEVER_FOUND_AGAIN.has(rule))
         maskedParts.add(part);
       tell(path, rule);
     };
@@ -60,7 +66,8 @@ export function maskBornNames(
     }
     const { directory, name } = splitPath(path);
     const plain = places.replaceInName(escapeLiteral(name));
-    const form = masks.apply(plain, directory, noteFor(path));
+    const note = noteFor(path);
+    const form = maskLastNumber(masks.apply(plain, directory, note), path, note);
     if (form !== plain) forms.set(path, form);
   }
   loosePaths.push(...listMissing(record, places).filter((path) => !births.isBorn(path)));
@@ -73,24 +80,28 @@ export function maskBornNames(
     isLoose,
   });
 
+  const { isProcess } = masks;
   function maskPassing(path: string): string {
     const { directory, name } = splitPath(path);
     const note = noteFor(path);
-    const own = maskIdentity(places.replaceInName(escapeLiteral(name)), path);
+    const own = maskIdentity(places.replaceInName(escapeLiteral(name)), path, note);
     const target = births.renamedTo.get(path);
     const at = lengthOfTarget(own, target);
     const strict = masks.apply(own.slice(at), directory, note);
-    const tail = maskLoosely(strict, { dictionary, vocabulary, note });
+    const tail = maskLoosely(strict, { dictionary, vocabulary, isProcess, note });
     if (at === 0) return tail;
     const junk = tail.replace(/^[-_]*(?=<\*>)/, '');
     const head = masks.apply(own.slice(0, at), directory, note);
     // What it is renamed to may itself be a name for a moment.
     const isKept = target === undefined || !isLoose(target);
-    return mergeMasks((isKept ? head : maskLoosely(head, { dictionary, vocabulary, note })) + junk);
+    return mergeMasks(
+      (isKept ? head : maskLoosely(head, { dictionary, vocabulary, isProcess, note })) + junk,
+    );
   }
 
   for (const path of loosePaths) forms.set(path, maskPassing(path));
   maskSiblings(loosePaths, forms, (path) => tell(path, 'siblings'));
+  maskShards(loosePaths, forms, (path) => tell(path, 'shards'));
 
   return {
     forms,
@@ -99,15 +110,9 @@ export function maskBornNames(
     maskText(text, path) {
       const note = (): void => {};
       const strict = masks.apply(places.replaceInName(escapeLiteral(text)), '', note);
-      return isLoose(path) ? maskLoosely(strict, { dictionary, vocabulary, note }) : strict;
+      return isLoose(path)
+        ? maskLoosely(strict, { dictionary, vocabulary, isProcess, note })
+        : strict;
     },
   };
-}
-
-/** An atomic save: `settings.json.k2j4h6` is renamed to `settings.json`, which is a name of its own. */
-function lengthOfTarget(name: string, target: string | undefined): number {
-  if (target === undefined) return 0;
-  const bare = splitPath(target).name.replace(/^\.+/, '');
-  const dots = /^\.*/.exec(name)?.[0].length ?? 0;
-  return bare.length >= 3 && name.startsWith(bare, dots) ? dots + bare.length : 0;
 }

@@ -15,7 +15,7 @@ export interface CanonicalLine {
   readonly digest?: string | undefined;
   /** When it was first seen, from the start of the record on; not part of what a line is. */
   readonly atMs?: number | undefined;
-  /** How it is known, in the weakest way where there are several; not part of what a line is. */
+  /** How it is known, where in several ways as {@link BASES} has it; not part of what a line is. */
   readonly basis?: Basis | undefined;
 }
 
@@ -30,12 +30,13 @@ export function sortLines(lines: readonly CanonicalLine[]): readonly CanonicalLi
   return kept;
 }
 
-const STRENGTH: readonly (Basis | undefined)[] = [undefined, 'performed', 'observed', 'predicted'];
+/** The later one goes for both: the weaker, but what was seen once need not be predicted. */
+const BASES: readonly (Basis | undefined)[] = [undefined, 'predicted', 'performed', 'observed'];
 
 /** One line of two that say the same. */
 function mergeLines(a: CanonicalLine, b: CanonicalLine): CanonicalLine {
   const atMs = Math.min(a.atMs ?? Infinity, b.atMs ?? Infinity);
-  const basis = STRENGTH.indexOf(a.basis) < STRENGTH.indexOf(b.basis) ? b.basis : a.basis;
+  const basis = BASES.indexOf(a.basis) < BASES.indexOf(b.basis) ? b.basis : a.basis;
   if (atMs === a.atMs && basis === a.basis) return a;
   return { ...a, basis, ...(atMs < Infinity && { atMs }) };
 }

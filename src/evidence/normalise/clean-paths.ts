@@ -2,6 +2,7 @@ import { normalize } from 'node:path/posix';
 
 import type { Event } from '../../observe/event.ts';
 import type { RunRecord } from '../run-record.ts';
+import { isInMemory } from './special-paths.ts';
 
 /** A path that leads nowhere is recorded as it was asked for. This makes it one with the path that it would have. */
 export function makePathCleaner({
@@ -10,7 +11,8 @@ export function makePathCleaner({
 }: RunRecord): (path: string) => string {
   const isAlias = tmpdir.startsWith(`${seenAt}/`);
   return (path) => {
-    if (!path.startsWith('/') || path === '/') return path;
+    // The label of a file in memory is any text that its maker likes, and no steps of a path.
+    if (!path.startsWith('/') || path === '/' || isInMemory(path)) return path;
     const clean = /\/\.{0,2}(?:\/|$)/.test(path) ? normalize(path).replace(/(?<=.)\/$/, '') : path;
     return isAlias && clean.startsWith(`${tmpdir}/`) ? seenAt + clean.slice(tmpdir.length) : clean;
   };

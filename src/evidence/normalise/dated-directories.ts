@@ -1,4 +1,6 @@
+import { isSpread } from './masks.ts';
 import type { StrictMasks } from './masks.ts';
+import { splitPath } from './split-path.ts';
 
 const DATE_DIRECTORIES = /\/(20\d\d)\/(0?[1-9]|1[0-2])\/(0?[1-9]|[12]\d|3[01])(?=\/|$)/;
 
@@ -24,15 +26,41 @@ export function findDateDirectories(
   return found;
 }
 
-/** The `objects` directories of repositories that got objects: those lie in directories named for their digest. */
-export function findObjectStores(born: Iterable<string>): ReadonlySet<string> {
+const OBJECT =
+  /\/objects(?:\/tmp_objdir-[^/]+)?(?=\/[0-9a-f]{2}(?:\/(?:[0-9a-f]{38}|[0-9a-f]{62}|tmp_obj_\w{6}))?$)/;
+
+/**
+ * The `objects` directories of repositories that got objects, or were asked for objects that lie elsewhere: those are
+ * in directories named for their digest.
+ */
+export function findObjectStores(paths: Iterable<string>): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const path of paths) {
+    const match = OBJECT.exec(path);
+    if (match !== null) found.add(path.slice(0, match.index + match[0].length));
+  }
+  return found;
+}
+
+const CCACHE =
+  /^(.*ccache)\/[0-9a-f](?:\/[0-9a-v]){0,3}\/(?:stats|CACHEDIR\.TAG|[0-9a-v]{29,32}[RM])(?:\.|$)/s;
+
+/** Caches of ccache that got something, if only a count, which lies in a directory drawn by the process number. */
+export function findCcaches(born: Iterable<string>): ReadonlySet<string> {
   const found = new Set<string>();
   for (const path of born) {
-    const match =
-      /\/objects(?:\/tmp_objdir-[^/]+)?(?=\/[0-9a-f]{2}(?:\/(?:[0-9a-f]{38}|[0-9a-f]{62}|tmp_obj_\w{6}))?$)/.exec(
-        path,
-      );
-    if (match !== null) found.add(path.slice(0, match.index + match[0].length));
+    const root = CCACHE.exec(path)?.[1];
+    if (root !== undefined) found.add(root);
+  }
+  return found;
+}
+
+/** Caches that got something, and lay it in directories named for the first two digits of its own name. */
+export function findSpreadStores(born: Iterable<string>): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const path of born) {
+    const { directory, name } = splitPath(path);
+    if (isSpread(name, directory)) found.add(splitPath(directory).directory);
   }
   return found;
 }

@@ -18,7 +18,7 @@ const FIXED_NAMES = new Set(
     'aarch64 arm64 armv7 base32 base64 cp1252 crc32 ed25519 id_dsa id_rsa id_ecdsa id_ed25519 ipv4 ipv6 latin1 log4j ' +
     'macosx md5sum mp3 mp4 posix1 python2 python3 rfc2822 rfc3339 rfc8785 sha1sum sha224 sha256 sha384 sha512 ' +
     'sha256sum sha512sum sqlite3 utf16 utf32 utf8 uint8 uint16 uint32 uint64 int8 int16 int32 int64 float32 float64 ' +
-    'win32 win64 x86_64 amd64 i386 i686 ppc64le riscv64 s390x wasm32 wasi32 k8s l10n i18n a11y'
+    'win32 win64 x86_64 amd64 i386 i686 ppc64le riscv64 s390x wasm32 wasi32 k8s l10n i18n a11y conftest'
   ).split(' '),
 );
 

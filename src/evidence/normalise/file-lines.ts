@@ -1,9 +1,15 @@
 import type { FileEvent } from '../../observe/event.ts';
 import type { Births } from './births.ts';
 import type { CanonicalLine } from './canonical-line.ts';
-import { isObjectListing } from './git-trees.ts';
+import { isObjectDirectory } from './git-trees.ts';
 import type { Names } from './names.ts';
-import { isAboutMachine, isUserLookup, systemClassOf } from './special-paths.ts';
+import {
+  isAboutMachine,
+  isCcacheCount,
+  isTranslation,
+  isUserLookup,
+  systemClassOf,
+} from './special-paths.ts';
 import { MISSING } from './walks.ts';
 
 export interface FileLineContext {
@@ -12,8 +18,12 @@ export interface FileLineContext {
   isMade(path: string, form: string): boolean;
   /** The file that a file belongs to, if it is one that comes and goes with another. */
   findMain(path: string): string | undefined;
-  /** Whether the image `program` made the file whose mode it changes. */
+  /** Whether the image `program` made the file or directory. */
   isMaker(program: string, path: string): boolean;
+  /** The same of a symbolic link. */
+  isLinkMaker(program: string, path: string): boolean;
+  /** Whether nobody finds the path after the run. */
+  isPassing(path: string): boolean;
   /** The place in ${HOME} that a place in the home of the account stands for. */
   findInHome(path: string): string | undefined;
   /** Whether a directory has one of the places of the run below it. */
@@ -26,6 +36,7 @@ export interface FileLineContext {
 
 const WRITING: ReadonlySet<string> = new Set(['create', 'write', 'truncate']);
 const MAKING: ReadonlySet<string> = new Set(['create', 'mkdir', 'mknod', 'symlink']);
+const LISTING: ReadonlySet<string> = new Set(['read', 'mkdir', 'rmdir']);
 const DESCRIBING: ReadonlySet<string> = new Set(['chmod', 'chown', 'utimes', 'xattr']);
 
 /** The line of one file event, or undefined when it says nothing that another line does not say. */
@@ -86,21 +97,43 @@ function isChance(event: FileEvent, line: CanonicalLine, context: FileLineContex
   const { op, outcome } = event;
   if (outcome === 'EINTR') return true;
   if (op === 'read' && line.path === line.program) return true;
-  if (op === 'read' && MISSING.has(outcome) && isUserLookup(event.path)) return true;
+  if (op === 'read' && MISSING.has(outcome))
+    if (isUserLookup(event.path) || isTranslation(event.path)) return true;
+  if (op === 'read' && isCcacheCount(line.path, line.program)) return true;
   if (op === 'read' && isAboutMachine(event.path)) {
     context.addSystemRead(line);
     return true;
   }
   if (op === 'read' && outcome === 'ok' && context.isGitRead(event.path, line.program)) return true;
-  if (op === 'read' && isObjectListing(event.path, line.program)) return true;
+  if (LISTING.has(op) && isObjectDirectory(event.path, line.program)) return true;
   if (op === 'utimes' && context.isFreshened(event.path)) return true;
   if (op === 'mkdir' && outcome === 'EEXIST' && context.isAbovePlace(event.path)) return true;
+  if (outcome === 'ok' && isOwnBusiness(event, line, context)) return true;
   if (!context.isMade(event.path, line.path)) return false;
   if (outcome === 'ENOENT') return true;
   if (outcome === 'EEXIST') return !MAKING.has(op);
   if (op === 'chown' && outcome === 'EPERM') return true;
   if (op !== 'unlink' || outcome !== 'ok') return false;
   return /\.(?:lock|lck)$/.test(line.path) || context.births.sockets.has(event.path);
+}
+
+/**
+ * What a program does with what it has made: whether it reads its passing files again depends on who of its processes
+ * was first, and whether it sets times that are right by chance depends on the moment. A symbolic link has nothing but
+ * times and an owner, and who is not root gives none away.
+ */
+function isOwnBusiness(
+  { op, path }: FileEvent,
+  line: CanonicalLine,
+  context: FileLineContext,
+): boolean {
+  const isMeta = line.op === 'meta' && op !== 'xattr';
+  if (!isMeta && op !== 'read') return false;
+  const isFile = context.isMaker(line.program, path);
+  if (isMeta && !isFile && context.isLinkMaker(line.program, path)) return true;
+  const canBeLeftOut =
+    context.isPassing(path) || (op === 'utimes' && context.births.directories.has(path));
+  return canBeLeftOut && isFile;
 }
 
 function foldRead(
@@ -113,8 +146,8 @@ function foldRead(
   // Also what the kernel keeps from others: whether it does depends on the moment at which a process is looked at.
   if (/^\/proc\/(?:self|\$\{)/.test(line.path)) return { ...line, outcome: '*' };
   if (outcome === 'EACCES' || outcome === 'EPERM') return undefined;
-  const relative = context.findWalk(event.path, outcome);
-  if (relative !== undefined) return { ...line, path: `\${UP}/${relative}` };
+  const above = context.findWalk(event.path, outcome);
+  if (above !== undefined) return { ...line, path: above };
   const inHome = MISSING.has(outcome) ? context.findInHome(event.path) : undefined;
   if (inHome !== undefined) return { ...line, path: context.names.pathOf(inHome) };
   const systemClass = systemClassOf(line.path, line.program);

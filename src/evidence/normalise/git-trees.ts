@@ -19,8 +19,10 @@ export function makeGitReadTest(
   const roots = new Set<string>();
   for (const event of events) {
     if (event.kind !== 'file' || !GIT_IMAGE.test(imageOf(event.program))) continue;
-    const at = event.path.indexOf('/.git/');
-    if (at > 0) roots.add(event.path.slice(0, at));
+    const at = event.path.search(/\/\.git(?:\/|$)/);
+    // A file in linked work trees and submodules; one that is looked for and not there says nothing.
+    const isThere = event.outcome === 'ok' || event.path.startsWith('/.git/', at);
+    if (at > 0 && isThere) roots.add(event.path.slice(0, at));
   }
   return (path, image) => {
     if (roots.size === 0 || !GIT_IMAGE.test(image) || /\/\.git(?:\/|$)/.test(path)) return false;
@@ -31,10 +33,11 @@ export function makeGitReadTest(
 }
 
 /**
- * Tells that git lists the objects whose names begin alike: it counts those with 17 to guess how many there are, and
- * whether there is such a directory is a matter of the names, which hold the time of a commit.
+ * Tells that git lists, makes or removes the directory of the objects whose names begin alike: it counts those with 17
+ * to guess how many there are, and whether there is such a directory, or has to be, is a matter of the names, which
+ * hold the time of a commit.
  */
-export function isObjectListing(path: string, image: string): boolean {
+export function isObjectDirectory(path: string, image: string): boolean {
   return OBJECT_DIRECTORY.test(path) && GIT_IMAGE.test(image);
 }
 

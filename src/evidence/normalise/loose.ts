@@ -6,6 +6,8 @@ export interface LooseContext {
   readonly dictionary: Dictionary;
   /** Tokens of names that stay: what the run keeps elsewhere is not made up. */
   readonly vocabulary: ReadonlySet<string>;
+  /** Whether a number is that of a process of the run. */
+  readonly isProcess: (number: number) => boolean;
   readonly note: NoteMask;
 }
 
@@ -13,7 +15,13 @@ const NANOID = /(?<![0-9A-Za-z_-])[0-9A-Za-z_-]{21}(?![0-9A-Za-z_-])/g;
 /** Not a part of a version, nor behind the name of something that has versions: `cpython-311`, `utf-8`. */
 const SMALL_NUMBER =
   /(?<![0-9A-Za-z_]|\d\.|\b(?:cpython|graalpy|pypy|py|python|node|gcc|clang|llvm|ruby|perl|php|jdk|utf|iso|sha|md)-)\d{1,5}(?![0-9A-Za-z_]|\.\d)/g;
+/** Too small a number to be told from others without the words before it. */
+const BEHIND_WORDS = /^(\w*?[A-Za-z]_|_)(\d{1,4})(?![0-9A-Za-z])(\w*)$/;
 const TOKEN = /[0-9A-Za-z_]+/g;
+
+/** What git puts before it; any word may be a part of what was made up. */
+const KEPT_PREFIX =
+  /^(?:tmp_(?:obj|idx|pack|rev|mtimes|bitmap|graph)|refs|packs)_(?=[0-9A-Za-z]{6}$)/;
 
 /** A random part is seldom shorter, and shorter ones are too often something else. */
 const MIN_LENGTH = 6;
@@ -33,30 +41,40 @@ export function maskLoosely(name: string, context: LooseContext): string {
   const wordy = result.replace(TOKEN, (token) => maskToken(token, context));
   // Only now: a random part that begins with a digit would make a version of the number before it.
   const numberless = wordy.replace(SMALL_NUMBER, (part) => {
-    if (/^(?:19|20)\d\d$/.test(part)) return part;
+    if (isYear(part)) return part;
     note('number', part);
     return MASK;
   });
   return mergeMasks(numberless);
 }
 
-function maskToken(token: string, { dictionary, vocabulary, note }: LooseContext): string {
+function maskToken(token: string, context: LooseContext): string {
+  const { dictionary, vocabulary, note } = context;
+  const [, words = '', number = '', rest = ''] = BEHIND_WORDS.exec(token) ?? [];
+  if (isProcessBehind(words, number, context)) {
+    note('number', number);
+    return words + MASK + maskToken(rest, context);
+  }
   if (token.length < MIN_LENGTH || vocabulary.has(token)) return token;
-  // Words before it do not make the rest a word.
-  const kept = findWordPrefix(token, dictionary);
-  const rest = token.slice(kept.length);
-  if (dictionary.isWordy(rest)) return token;
-  note('loose', rest);
+  const kept = KEPT_PREFIX.exec(token)?.[0] ?? '';
+  const part = token.slice(kept.length);
+  if (dictionary.isWordy(part)) return token;
+  note('loose', part);
   return kept + MASK;
 }
 
-/** `tmp_obj_` of `tmp_obj_x8Zk2Q`. */
-function findWordPrefix(token: string, dictionary: Dictionary): string {
-  const prefix = /^((?:[a-z]{2,8}_)+)[0-9A-Za-z]{6}$/.exec(token)?.[1] ?? '';
-  const isWords = prefix
-    .split('_')
-    .every((word) => word === '' || dictionary.isWordy(`${word}_file`));
-  return isWords ? prefix : '';
+/** Such as the 310 of `lib_tmp_310`, where a number of five digits or more would be masked by itself. */
+function isProcessBehind(
+  words: string,
+  number: string,
+  { dictionary, isProcess }: LooseContext,
+): boolean {
+  if (words === '' || isYear(number) || !isProcess(Number(number))) return false;
+  return dictionary.isWordy(words.length < MIN_LENGTH ? `${words}file` : words);
+}
+
+export function isYear(number: string): boolean {
+  return /^(?:19|20)\d\d$/.test(number);
 }
 
 /** Tokens of a name that could be random ones. */

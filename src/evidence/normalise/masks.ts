@@ -11,14 +11,22 @@ export interface StrictMasks {
   /** `directory` is where the name lies, as seen inside. */
   apply(name: string, directory: string, note: NoteMask): string;
   isRunDate(year: number, month: number, day: number): boolean;
+  /** Whether a number is that of a process of the run. */
+  readonly isProcess: (number: number) => boolean;
 }
 
 const UUID =
   /(?<![0-9A-Za-z])[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}(?![0-9A-Za-z])/g;
 
-/** Year, month, day, and perhaps a time of day, with or without separators. */
+/**
+ * Year, month, day, and perhaps a time of day, with or without separators. Two digits behind `-`, `_` or `.` are seconds
+ * only where they end: in `12-00-45abcdef` something else begins.
+ */
 const STAMP =
-  /(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?:[-_T. ]?([0-2]\d)[-_.:hH]?([0-5]\d)(?:[-_.:mM]?([0-6]\d))?(?:[-_.,]?\d{1,9})?Z?)?(?!\d)/g;
+  /(?<!\d)(20\d\d)[-_.]?([01]\d)[-_.]?([0-3]\d)(?:[-_T. ]?([0-2]\d)[-_.:hH]?([0-5]\d)(?:[:mM]?[0-6]\d|[-_.][0-6]\d(?=(?:s|[AP]M|[ap]m|UTC|GMT|Z)?(?![0-9A-Za-z])))?(?:[-_.,]?\d{1,9}(?![0-9A-Ya-z]))?Z?)?(?!\d)/g;
+
+/** Temporary files of Ruby: the day, the process, and up to six characters, which other rules take for too few. */
+const DAY_AND_PROCESS = /(?<!\d)(20\d\d)([01]\d)([0-3]\d)-(\d{1,7})-[0-9a-z]{1,6}(?![0-9A-Za-z])/g;
 
 const EPOCH = /(?<![0-9A-Za-z])(?:\d{10}|\d{13}|\d{16}|\d{19})(?![0-9A-Za-z])/g;
 /** Smaller ones count, version and number all kinds of things; assay lets process numbers start higher where it can. */
@@ -32,9 +40,14 @@ const TOOL_FORMS: readonly RegExp[] = [
   /^(claude-)[0-9a-f]{4}(?=-cwd$)/,
   /^(snapshot-[a-z]+-)\d{13}-[0-9a-z]{4,8}(?=\.sh$)/,
   /^()[0-9a-f]{16}(?=@v\d+$)/,
+  // GnuPG: a lock by an address in memory, the host and the process
+  /^(\.#lk0x)[0-9a-f]+\..+\.\d+(?=x?$)/,
   // A file that says by its name that it is about a process
   /^((?:.*[^0-9])?)\d{1,7}(?=\.pid$)/,
 ];
+
+/** A result or a manifest of ccache, by a digest that holds the directory. Group 1 is kept. */
+export const CCACHE_ENTRY = /^()[0-9a-v]{29,32}(?=[RM](?:\.|$))/;
 
 /**
  * Stores that name by content or by address, where content holds a time and an address holds a directory or a port.
@@ -59,9 +72,36 @@ const STORE_FORMS: readonly { readonly directory: RegExp; readonly name: RegExp 
     name: /^([\w.-]+-)[0-9a-f]{16}(?=\.|$)/,
   },
   { directory: /\/target\/(?:\w+\/)*incremental$/, name: /^(\w+-)[0-9a-z]{12,13}$/ },
+  {
+    directory: /store\/v\d+\/(?:files|index)(?:\/[0-9a-f]{2})?$/,
+    name: /^()(?:[0-9a-f]{2}$|(?:[0-9a-f]{126}|[0-9a-f]{62})(?=-|$))/,
+  },
+  {
+    directory: /\/(?:private-keys-v1|openpgp-revocs)\.d$/,
+    name: /^()[0-9A-F]{40}(?=\.(?:key|rev)(?:\.tmp)?$)/,
+  },
+  { directory: /ccache(?:\/[0-9a-v]){1,4}$/, name: CCACHE_ENTRY },
   { directory: /\/\.claude\/sessions$/, name: /^()\d{1,7}(?=\.json$)/ },
-  { directory: /\/go-build(?:\/|$)/, name: /^()(?:[0-9a-f]{2}|[0-9a-f]{64}(?=-[ad]$))/ },
+  { directory: /\/\.gemini\/tmp\/[^/]+\/chats$/, name: /^(session-<\*>-)[0-9a-f]{8}(?=\.)/ },
 ];
+
+/** Where Gemini keeps what belongs to a project, by the name of its directory. */
+const PROJECTS = /\/\.gemini\/(?:tmp|history)$/;
+
+/** What caches spread over directories: the digest begins with the name of the directory. Group 1 is kept. */
+const SPREAD = /^((?:\w+_)?)([0-9a-f]{2})(?:[0-9a-f]{30}|[0-9a-f]{38}|[0-9a-f]{62})(?=[-.]|$)/;
+/** Two digests or more in one name: what a cache is for, as jest calls its own. */
+const DIGESTS = /(?<![0-9A-Za-z])[0-9a-f]{32}(?:-[0-9a-f]{32})+(?![0-9A-Za-z])/;
+
+/** Whether a path is one of those that a cache spreads over directories. */
+export function isSpread(name: string, directory: string): boolean {
+  const start = name.length < 32 ? undefined : SPREAD.exec(name)?.[2];
+  return start !== undefined && directory.endsWith(`/${start}`);
+}
+
+export function maskSpread(name: string): string {
+  return name.replace(SPREAD, `$1${MASK}`);
+}
 
 const HOUR_MS = 3_600_000;
 
@@ -77,11 +117,11 @@ export function makeStrictMasks(record: RunRecord): StrictMasks {
   }
 
   function isRunStamp(parts: readonly (string | undefined)[]): boolean {
-    const [year = 0, month = 0, day = 0, hour, minute, second] = parts.map((part) =>
+    const [year = 0, month = 0, day = 0, hour, minute] = parts.map((part) =>
       part === undefined ? undefined : Number(part),
     );
     if (hour === undefined) return isRunDate(year, month, day);
-    const ms = Date.UTC(year, month - 1, day, hour, minute, Math.min(second ?? 0, 59));
+    const ms = Date.UTC(year, month - 1, day, hour, minute);
     // Fifteen hours, since nobody knows the time zone of a name.
     return isIn(ms, 15 * HOUR_MS);
   }
@@ -102,24 +142,33 @@ export function makeStrictMasks(record: RunRecord): StrictMasks {
 
   return {
     isRunDate,
+    isProcess,
     apply(name, directory, note) {
       const mask = (rule: string, part: string): string => {
         note(rule, part);
         return MASK;
       };
+      // A word that means something in other names, so that it is not looked for there.
+      if (PROJECTS.test(directory) && name !== 'bin') return mask('store', '');
       let result = name;
       if (result.length >= 36) result = result.replace(UUID, (part) => mask('uuid', part));
       result = applyForms(result, TOOL_FORMS, (part) => mask('tool', part));
       if (/\d{3}/.test(result)) {
+        result = result.replace(DAY_AND_PROCESS, (part, ...groups) => {
+          const [year = 0, month = 0, day = 0, pid = 0] = groups.slice(0, 4).map(Number);
+          return isRunDate(year, month, day) && isProcess(pid) ? mask('tool', part) : part;
+        });
         result = result.replace(STAMP, (part, ...groups) =>
-          isRunStamp(groups.slice(0, 6) as (string | undefined)[]) ? mask('stamp', part) : part,
+          isRunStamp(groups.slice(0, 5) as (string | undefined)[]) ? mask('stamp', part) : part,
         );
         result = result.replace(EPOCH, (part) => (isRunEpoch(part) ? mask('epoch', part) : part));
         result = result.replace(NUMBER, (part) =>
           isProcess(Number(part)) ? mask('pid', part) : part,
         );
       }
-      result = applyForms(result, storeFormsOf(directory), (part) => mask('store', part));
+      const forms = isSpread(result, directory) ? [SPREAD] : storeFormsOf(directory);
+      result = applyForms(result, forms, (part) => mask('store', part));
+      result = result.replace(DIGESTS, (part) => mask('store', part));
       return mergeMasks(result);
     },
   };

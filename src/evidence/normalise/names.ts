@@ -1,12 +1,27 @@
 import type { RunRecord } from '../run-record.ts';
 import type { Births } from './births.ts';
 import { maskBornNames, MIN_FOUND_AGAIN } from './born-names.ts';
-import { findDateDirectories, findObjectStores } from './dated-directories.ts';
-import { makeRangeTest, makeStrictMasks, MASK, mergeMasks } from './masks.ts';
+import {
+  findCcaches,
+  findDateDirectories,
+  findObjectStores,
+  findSpreadStores,
+} from './dated-directories.ts';
+import { isLockOwner } from './lock-links.ts';
+import {
+  CCACHE_ENTRY,
+  isSpread,
+  makeRangeTest,
+  makeStrictMasks,
+  MASK,
+  maskSpread,
+  mergeMasks,
+} from './masks.ts';
 import { escapeLiteral } from './places.ts';
 import type { Places } from './places.ts';
 import { isNameless, makeSpecialPaths, NAMELESS_FORM } from './special-paths.ts';
 import { splitPath } from './split-path.ts';
+import { MISSING } from './walks.ts';
 
 /** The general form of every name of a run. */
 export interface Names {
@@ -24,14 +39,37 @@ export function makeNames(record: RunRecord, births: Births, places: Places): Na
   const maskAgain = makeAgainMask(born.maskedParts);
   const special = makeSpecialPaths(makeRangeTest(record.pids));
   const dateDirectories = findDateDirectories(births.listBorn(), masks);
-  const objectStores = findObjectStores(births.listBorn());
+  const objectStores = findObjectStores(listObjects(record, births));
+  const spreadStores = findSpreadStores(births.listBorn());
+  const ccaches = findCcaches(births.listBorn());
   const ancestors = nameAncestors(places);
+
+  /** In a store, what it is spread over. */
+  function isShard(name: string, directory: string): boolean {
+    if (!/^[0-9a-f]{2}$/.test(name)) return false;
+    return objectStores.has(directory) || spreadStores.has(directory);
+  }
+
+  /** In a cache of ccache, with its up to four levels of directories. */
+  function isInCcache(directory: string): boolean {
+    return ccaches.size > 0 && ccaches.has(directory.replace(/(?:\/[0-9a-v]){0,4}$/, ''));
+  }
+
+  /** What was looked for in a cache before it was made, or under a name that it never got. */
+  function isSought(name: string, directory: string): boolean {
+    return isSpread(name, directory) && spreadStores.has(splitPath(directory).directory);
+  }
 
   function nameOf(path: string): string {
     const { directory, name } = splitPath(path);
     if (isNameless(name) && !births.isBorn(path)) return NAMELESS_FORM;
     if (dateDirectories.has(path)) return MASK;
-    if (name.length === 2 && objectStores.has(directory) && /^[0-9a-f]{2}$/.test(name)) return MASK;
+    if (isShard(name, directory)) return MASK;
+    if (isInCcache(directory)) {
+      if (/^[0-9a-v]$/.test(name)) return MASK;
+      if (!births.isBorn(path) && CCACHE_ENTRY.test(name)) return name.replace(CCACHE_ENTRY, MASK);
+    }
+    if (isSought(name, directory) && !births.isBorn(path)) return maskSpread(escapeLiteral(name));
     return maskAgain(born.forms.get(path) ?? places.replaceInName(escapeLiteral(name)));
   }
 
@@ -54,6 +92,13 @@ export function makeNames(record: RunRecord, births: Births, places: Places): Na
     return at < 0 ? nameOf(path) : `${directoryFormOf(path.slice(0, at))}/${nameOf(path)}`;
   }
 
+  for (const { directory, mirror } of findMirrors(births.listBorn(), places.cwd)) {
+    const form = directoryFormOf(directory);
+    for (let at = splitPath(mirror).directory; at !== directory; at = splitPath(at).directory)
+      forms.set(at, `${form}/\${UP}`);
+    forms.set(mirror, `${form}/\${CWD}`);
+  }
+
   /** An option or an address that was taken for a path: `-fresolution=/tmp/x` in some directory. */
   function formOfMixed(path: string): string | undefined {
     const at = path.search(/[=:]\//) + 1;
@@ -70,11 +115,32 @@ export function makeNames(record: RunRecord, births: Births, places: Places): Na
     pathOf,
     linkTextOf(text, path) {
       if (text.startsWith('/')) return pathOf(text);
+      if (isLockOwner(text, path, masks.isProcess)) return MASK;
       const parts = text.split('/').map((part) => maskAgain(born.maskText(part, path)));
       return parts.join('/');
     },
     masked: born.masked,
   };
+}
+
+function* listObjects({ events }: RunRecord, births: Births): Iterable<string> {
+  yield* births.listBorn();
+  for (const event of events)
+    if (event.kind === 'file' && MISSING.has(event.outcome)) yield event.path;
+}
+
+/**
+ * Where the whole path of the working directory was made once more below another directory, as by an installation into
+ * a stage or by a cache that keeps the paths of its sources. A lone name would be found in too many places.
+ */
+function* findMirrors(
+  born: Iterable<string>,
+  cwd: string,
+): Iterable<{ readonly directory: string; readonly mirror: string }> {
+  if (cwd.lastIndexOf('/') <= 0) return;
+  for (const path of born)
+    if (path.endsWith(cwd) && path !== cwd)
+      yield { directory: path.slice(0, -cwd.length), mirror: path };
 }
 
 const WORD_RUN = /[0-9A-Za-z_]+(?:-[0-9A-Za-z_]+)*/g;

@@ -11,7 +11,8 @@ import { makeFileLine } from './file-lines.ts';
 import { makeFolds } from './folds.ts';
 import type { FoldedNames, Folds } from './folds.ts';
 import { makeFreshenedTest, makeGitReadTest } from './git-trees.ts';
-import { makeMakerTest } from './makers.ts';
+import { makeLoosenessTest } from './looseness.ts';
+import { FILES, LINKS, makeMakerTest } from './makers.ts';
 import { MASK } from './masks.ts';
 import { makeNames } from './names.ts';
 import type { Names } from './names.ts';
@@ -97,7 +98,9 @@ function makeLines(
     isAbovePlace: (path: string) => places.isAbove(path),
     isGitRead: makeGitReadTest(record, imageOf),
     isFreshened,
-    isMaker: makeMakerTest(record, imageOf),
+    isMaker: makeMakerTest(record, imageOf, FILES),
+    isLinkMaker: makeMakerTest(record, imageOf, LINKS),
+    isPassing: makeLoosenessTest(births, places),
     findMain: makeMainFinder(record),
     findInHome: (path: string) => {
       const { accountHome, home } = places;
@@ -138,9 +141,8 @@ function makeLines(
       };
     }
     if (isSearch(event)) return undefined;
-    const relative = refusedBy === undefined ? findWalk(event.path, outcome) : undefined;
-    const path =
-      relative === undefined ? names.pathOf(event.path, event.requested) : `\${UP}/${relative}`;
+    const above = refusedBy === undefined ? findWalk(event.path, outcome) : undefined;
+    const path = above ?? names.pathOf(event.path, event.requested);
     return { op: 'exec', path, outcome, program, refusedBy, atMs, basis };
   }
 
@@ -167,7 +169,7 @@ function makeLines(
 
 /** Of forms that stand for names which were not born in the run. */
 function ruleOfForm(form: string): string | undefined {
-  if (form.startsWith('${UP}/')) return 'upward-search';
+  if (/^\$\{UP\}(?:\/|$)/.test(form)) return 'upward-search';
   return /\$\{(?:PID|OTHER-PID|N)\}/.test(form) ? 'kernel-numbers' : undefined;
 }
 

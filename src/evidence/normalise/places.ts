@@ -36,7 +36,8 @@ export function makePlaces(record: RunRecord): Places {
   add(home, '${HOME}');
   add(tmpdir, '${TMPDIR}');
   for (const inside of record.privateTmp) add(inside, '${TMPDIR}');
-  add(`/run/user/${record.uid}`, '/run/user/${UID}');
+  for (const users of ['/run/user', '/run/dconf/user'])
+    add(`${users}/${record.uid}`, `${users}/\${UID}`);
   const inText = makeTextReplacer(tokens);
 
   const ancestors = listAncestors(trimSlashes(cwd));

@@ -26,9 +26,9 @@ export function* makeProgramLines(
       target: program.script === undefined ? undefined : names.pathOf(program.script),
       outcome: 'ok',
       program: imageOf(program.parent),
-      digest: isTelling(program, path, births) ? program.digest : undefined,
+      digest: isTelling(program, path, births, names) ? program.digest : undefined,
       atMs: program.atMs,
-      basis: 'observed',
+      basis: program.isPredicted === true ? 'predicted' : 'observed',
     };
   }
 }
@@ -37,10 +37,16 @@ export function* makeProgramLines(
  * Images of the system change with every update of the machine, which is not behaviour. What the run itself has built
  * may hold its directory or the time, and is known by its name; but a name that is masked needs something instead.
  */
-function isTelling({ image }: Program, path: string, births: Births): boolean {
+function isTelling({ image }: Program, path: string, births: Births, names: Names): boolean {
   if (path === MEMORY_FORM || path.endsWith(`/${NAMELESS_FORM}`)) return true;
   if (!births.isBorn(image)) return OWN_PLACE.test(path);
-  return splitPath(path).name.includes(MASK);
+  const { name } = splitPath(path);
+  return name.includes(MASK) && !isNamedInStore(name, names.masked.get(image));
+}
+
+/** `parser-<*>`, where a store has put a digest behind the name. */
+function isNamedInStore(name: string, rules: readonly string[] | undefined): boolean {
+  return /^\w+-<\*>/.test(name) && rules?.every((rule) => rule === 'store') === true;
 }
 
 /** Failed tries along a search path, of what was then found and executed. */

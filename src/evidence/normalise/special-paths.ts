@@ -21,12 +21,17 @@ export function isNameless(name: string): boolean {
   return NAMELESS.test(name);
 }
 
+export function isInMemory(path: string): boolean {
+  return MEMORY.test(path);
+}
+
 /** `isProcess` tells whether a number is that of a process of this run. */
 export function makeSpecialPaths(isProcess: (number: number) => boolean): SpecialPaths {
   function nameProcess(segment: string, requested: string | undefined): string {
     const isSelf = /^\/proc\/(?:self|thread-self)(?:\/|$)/.test(requested ?? '');
     if (isSelf || segment === 'self' || segment === 'thread-self') return 'self';
-    return isProcess(Number(segment)) ? '${PID}' : '${OTHER-PID}';
+    // No process has number 0: it is that of one of the run which has ended, or has not begun.
+    return segment === '0' || isProcess(Number(segment)) ? '${PID}' : '${OTHER-PID}';
   }
 
   return {
@@ -34,7 +39,7 @@ export function makeSpecialPaths(isProcess: (number: number) => boolean): Specia
       if (path.startsWith('/dev/pts/')) return path.replace(/^\/dev\/pts\/\d+/, '/dev/pts/${N}');
       const [, kind] = NUMBERED.exec(path) ?? [];
       if (kind !== undefined) return `${kind}:[\${N}]`;
-      if (MEMORY.test(path)) return MEMORY_FORM;
+      if (isInMemory(path)) return MEMORY_FORM;
       if (!path.startsWith('/proc/')) return undefined;
       const [, segment = '', rest = ''] =
         /^\/proc\/(\d+|self|thread-self)((?:\/.*)?)$/s.exec(path) ?? [];
@@ -56,6 +61,9 @@ const LIBRARIES = '/usr/lib';
 const USER_DATABASE = /^\/(?:etc|run|run\/host|run\/systemd|usr\/lib)\/userdb(?:\/|$)/;
 /** The name service cache, which is asked first where there is one. */
 const NAME_SERVICE = /^(?:\/var)?\/run\/nscd\/socket$/;
+/** What a program says in the language of its user, such as that the machine does not know him. */
+const TRANSLATION =
+  /^\/usr\/(?:local\/)?(?:share|lib)\/locale(?:-langpack)?\/[^/]+\/LC_MESSAGES\/[^/]+\.mo$/;
 /** How many processors, how much memory is left, which control group: the machine's business. */
 const ABOUT_MACHINE =
   /^\/(?:sys\/(?:fs\/cgroup|devices\/system)|proc\/(?:cpuinfo|loadavg|meminfo|pressure|stat|sys\/vm\/overcommit_memory|uptime|vmstat))(?=\/|$)/;
@@ -91,6 +99,18 @@ export function generaliseUserLookup(path: string, user: string): string {
     if (name === user) return '${USER}';
     return /^\d+$/.test(name) ? '${N}' : name;
   });
+}
+
+/**
+ * What ccache reads again before it counts on. Whether the file is there depends on digests and process numbers. The
+ * path is generalised.
+ */
+export function isCcacheCount(path: string, image: string): boolean {
+  return /ccache(?:\/<\*>){1,4}\/stats$/.test(path) && image.endsWith('/ccache');
+}
+
+export function isTranslation(path: string): boolean {
+  return TRANSLATION.test(path);
 }
 
 export function isUserLookup(path: string): boolean {

@@ -1,4 +1,6 @@
+import type { FileEvent } from '../../observe/event.ts';
 import type { RunRecord } from '../run-record.ts';
+import { lengthOfTarget } from './atomic-save.ts';
 import type { Dictionary } from './dictionary.ts';
 import { listTokens } from './loose.ts';
 import { splitPath } from './split-path.ts';
@@ -46,7 +48,15 @@ export function findLastingTokens(sources: Sources): ReadonlySet<string> {
 function* listLastingPaths({ record, isLoose }: Sources): Iterable<string> {
   for (const event of record.events) {
     if (event.kind !== 'file' && event.kind !== 'exec') continue;
-    if (event.outcome === 'ok' && !isLoose(event.path)) yield event.path;
+    if (event.outcome !== 'ok') continue;
+    if (!isLoose(event.path)) yield event.path;
+    if (event.kind === 'file' && isSaved(event) && !isLoose(event.target)) yield event.target;
   }
   for (const { image } of record.programs) if (!isLoose(image)) yield image;
+}
+
+/** A name that stays may have come by an atomic save alone, and nobody has read it since. */
+function isSaved(event: FileEvent): event is FileEvent & { readonly target: string } {
+  const { op, path, target } = event;
+  return op === 'rename' && lengthOfTarget(splitPath(path).name, target) > 0;
 }

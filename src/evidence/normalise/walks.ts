@@ -6,8 +6,9 @@ import type { Places } from './places.ts';
 export const MISSING: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR']);
 
 /**
- * Programs look for their configuration in the working directory and in every directory above it. How many there are
- * is a matter of where the run took place. Gives what stands for such a probe, or undefined for any other path.
+ * Programs look for their configuration in the working directory and in every directory above it, or list each of
+ * these. How many there are is a matter of where the run took place. Gives what stands for the directories above, with
+ * what was looked for there, or undefined for any other path.
  */
 export function makeWalkFinder(
   record: RunRecord,
@@ -32,7 +33,10 @@ export function makeWalkFinder(
     return isProbed(cwd) && isProbed(parent) && tops.some(isProbed);
   }
 
-  const wanted = new Set<string>();
+  const isAllListed = (): boolean =>
+    probed.has(cwd) && probed.has(parent) && tops.some((top) => probed.has(top));
+
+  const wanted = new Set<string>([cwd, ...ancestors]);
   for (const { path, outcome } of listProbes(record)) {
     const relative = relativeOf(path, outcome);
     if (relative !== undefined) for (const place of placesOf(relative)) wanted.add(place);
@@ -42,7 +46,10 @@ export function makeWalkFinder(
 
   return (path, outcome) => {
     const relative = relativeOf(path, outcome);
-    return relative !== undefined && isWalk(relative) ? escapeLiteral(relative) : undefined;
+    if (relative !== undefined)
+      return isWalk(relative) ? `\${UP}/${escapeLiteral(relative)}` : undefined;
+    const isListed = outcome === 'ok' && path !== '/' && ancestors.includes(path);
+    return isListed && isAllListed() ? '${UP}' : undefined;
   };
 }
 

@@ -84,12 +84,16 @@ export function makeBrokerRules(calls: BrokeredCalls, arch: Arch): Rule[] {
   if (calls.mutations) names.push(...MUTATIONS);
   if (calls.attributes) names.push(...ATTRIBUTE_CHANGES);
   if (calls.connect) names.push('connect', 'bind');
-  if (calls.listen === true) names.push('listen');
+  // To listen on a socket that has no port takes one, which a record has as well.
+  if (calls.listen === true || (calls.start === true && calls.connect)) names.push('listen');
   if (calls.exec) names.push('execve', 'execveat');
   if (calls.fork) names.push('fork', 'vfork');
   if (calls.umask) names.push('umask');
 
   const rules = [...BROKER_GUARDS, ...makeOpenRules(calls.opens)];
+  // A lock on an open file lasts as long as the broker has a copy of it, which then is to be gone.
+  if (calls.opens === 'all' || calls.start === true)
+    rules.push(notify('flock'), notify('fcntl', isOneOf(1, LOCKS_OF_OPEN_FILES)));
   for (const name of names) rules.push(notify(name));
   // A program without a C library may make no other call before it ends; nor may one whose exec has failed.
   if (calls.start === true) rules.push(notify('exit'), notify('exit_group'));
@@ -134,8 +138,6 @@ function makeOpenRules(opens: BrokeredCalls['opens']): Rule[] {
   }
   if (opens === 'all') {
     rules.push(notify('openat', hasNone(2, O_PATH)));
-    // A lock on an open file lasts as long as the broker has a copy of it, which then is to be gone.
-    rules.push(notify('flock'), notify('fcntl', isOneOf(1, LOCKS_OF_OPEN_FILES)));
   } else {
     rules.push(notify('openat', hasNone(2, O_PATH), hasAny(2, OPEN_EFFECTS)));
   }

@@ -3,7 +3,7 @@ import type { FilterRequest } from './filter-request.ts';
 import { IOCTL_RULES } from './ioctl-rules.ts';
 import { REFUSALS } from './refusals.ts';
 import { ENOSYS, EOPNOTSUPP, EPERM, refuse, type Rule } from './rule.ts';
-import { makeSocketRules } from './socket-rules.ts';
+import { FAST_OPEN_RULES, makeSocketRules } from './socket-rules.ts';
 import type { SyscallName } from './syscall-numbers.ts';
 
 const LANDLOCK: readonly SyscallName[] = [
@@ -30,9 +30,12 @@ const SHARED_IPC: readonly SyscallName[] = [
 ];
 
 /** What acts without a call of its own that could be watched. Programs go on without. */
-const UNSEEN_WAYS: readonly Rule[] = (
-  ['io_uring_setup', 'io_uring_enter', 'io_uring_register', 'clone3'] as const
-).map((call) => refuse(call, ENOSYS));
+const UNSEEN_WAYS: readonly Rule[] = [
+  ...(['io_uring_setup', 'io_uring_enter', 'io_uring_register', 'clone3'] as const).map((call) =>
+    refuse(call, ENOSYS),
+  ),
+  ...FAST_OPEN_RULES,
+];
 
 /** Everything the filter does, in order: refusals come before what is handed to the broker. */
 export function makeRules(request: FilterRequest): Rule[] {

@@ -101,8 +101,12 @@ function listSocketRules(sockets: SocketRequest): Rule[] {
   ];
 }
 
-/** Sending with Fast Open connects without `connect`, and Landlock does not see it. */
-const FAST_OPEN_RULES: readonly Rule[] = [
+/**
+ * Sending with Fast Open connects without `connect`, and Landlock does not see it. The option has `connect` say that it has
+ * connected when nothing is sent yet.
+ */
+export const FAST_OPEN_RULES: readonly Rule[] = [
+  refuse('setsockopt', EPERM, isOneOf(1, [IPPROTO_TCP]), isOneOf(2, [TCP_FASTOPEN_CONNECT])),
   refuse('sendto', EPERM, hasAny(3, MSG_FASTOPEN)),
   refuse('sendmsg', EPERM, hasAny(2, MSG_FASTOPEN)),
   refuse('sendmmsg', EPERM, hasAny(3, MSG_FASTOPEN)),
@@ -132,12 +136,7 @@ function makeInetRules({ inet, isUdpAllowed = false }: SocketRequest): Rule[] {
         // Raw, ping, UDP-Lite and SOCK_PACKET.
         refuse('socket', EACCES, IS_INET),
         // Fast Open again, and protocols laid over TCP, one of which is SMC.
-        refuse(
-          'setsockopt',
-          EPERM,
-          isOneOf(1, [IPPROTO_TCP]),
-          isOneOf(2, [TCP_FASTOPEN, TCP_FASTOPEN_CONNECT, TCP_ULP]),
-        ),
+        refuse('setsockopt', EPERM, isOneOf(1, [IPPROTO_TCP]), isOneOf(2, [TCP_FASTOPEN, TCP_ULP])),
         // Routes by the will of the sender: packets would go by way of another host, or out by another link.
         refuse(
           'setsockopt',

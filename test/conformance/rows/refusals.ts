@@ -5,6 +5,9 @@ import { KERNELS, LIMIT_NAMES, type SandboxSpec } from '../../../src/backends/sp
 import { leavesNoMore } from '../expectations.ts';
 import type { Kit, Row } from '../row.ts';
 
+/** As a limit of anything, so that what refuses it is that it cannot be kept. */
+const PLAUSIBLE = 2_000_000;
+
 async function refuse(kit: Kit, spec: SandboxSpec): Promise<SandboxError> {
   const error = await leavesNoMore(
     kit,
@@ -30,7 +33,7 @@ function askTooMuch({ report }: Kit): { spec: SandboxSpec; items: string[] } {
   if (guarantees.network === 'none') items.push('network');
   if (stronger) items.push('require.kernel');
   const spec: SandboxSpec = {
-    limits: Object.fromEntries(missing.map((name) => [name, 1000])),
+    limits: Object.fromEntries(missing.map((name) => [name, PLAUSIBLE])),
     ...(guarantees.hasImages ? {} : { image: 'example.org/image' }),
     ...(guarantees.hasModuleList ? {} : { modules: ['json'] }),
     ...(guarantees.hasEvalSwitch ? {} : { canEval: false }),
@@ -60,7 +63,7 @@ export const REFUSAL_ROWS: Row[] = [
       const soft = LIMIT_NAMES.filter((name) => limits[name] === 'soft');
       const hard = LIMIT_NAMES.filter((name) => limits[name] === 'hard');
       if (soft.length > 0) {
-        const asked = Object.fromEntries(soft.map((name) => [name, 100_000_000]));
+        const asked = Object.fromEntries(soft.map((name) => [name, PLAUSIBLE]));
         const { code, unmet } = await refuse(kit, { limits: asked, require: { hardLimits: true } });
         expect(code).toBe('policy_unenforceable');
         expect(unmet.map(({ item }) => item)).toEqual(soft.map((name) => `limits.${name}`));

@@ -291,6 +291,25 @@ async def streams():
     print("poll", [e for f, e in select.poll().poll(0)], select.select([], [right], [], 0)[1] == [right])
 
 
+def fifos():
+    """Whoever comes first waits, and what was written before the other looked is not lost."""
+    os.mkfifo("fifo")
+    heard = []
+    for i in range(60):
+        pid = os.fork()
+        if pid == 0:
+            with open("fifo", "w") as end:
+                end.write("heard")
+            os._exit(0)
+        time.sleep(0.002 * (i % 2))
+        with open("fifo") as end:
+            heard.append(end.read())
+        heard.append(os.waitpid(pid, 0)[1])
+    print("fifo", sorted(set(map(str, heard))))
+    os.close(os.open("fifo", os.O_RDONLY | os.O_NONBLOCK))
+    attempt("no reader is left", lambda: os.open("fifo", os.O_WRONLY | os.O_NONBLOCK))
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "files":
         directories()
@@ -300,5 +319,6 @@ if __name__ == "__main__":
         processes()
     else:
         signals()
+        fifos()
         asyncio.run(streams())
     print("done")

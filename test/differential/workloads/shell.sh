@@ -4,7 +4,7 @@ coproc BC { while read -r a b; do echo "$((a + b))"; done; }
 echo "2 3" >&"${BC[1]}"; read -r sum <&"${BC[0]}"; echo "coproc $sum"
 exec {BC[1]}>&-; wait
 diff <(seq 1 5) <(seq 2 6); echo "=> $?"
-echo out > >(cat >substituted); wait; sleep 0.1; cat substituted
+echo out > >(cat >substituted); wait; until test -s substituted; do sleep 0.01; done; cat substituted
 cat <<HERE
 here $((1 + 1)) $(echo nested)
 HERE
@@ -14,10 +14,10 @@ trap 'echo exit trap' EXIT; trap 'echo usr1' USR1; kill -USR1 $$
 (trap 'echo sub exit' EXIT; exit 3); echo "=> $?"
 (set -m; sleep 0.1 & wait $!; echo "monitored $?")
 (sleep 5 & kill $!; wait $!; echo "killed $?") 2>&1
-for i in 1 2 3; do (sleep 0.0$i; exit $i) & done; wait -n; echo "first $?"; wait
+for i in 1 2 3; do (sleep 0.$((i * i)); exit $i) & done; wait -n; echo "first $?"; wait
 say timeout 0.2 sleep 5
 say timeout -s KILL 0.2 sleep 5
-say timeout --preserve-status 0.2 sh -c 'trap "exit 7" TERM; sleep 1 & wait'
+say timeout --preserve-status 1 sh -c 'trap "exit 7" TERM; sleep 5 & wait'
 say timeout 5 true
 say nohup sh -c 'echo from nohup'
 say flock lockfile echo locked

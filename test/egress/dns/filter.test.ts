@@ -94,6 +94,18 @@ describe('DnsFilter', () => {
     expect(harness.asked).toEqual([]);
   });
 
+  it.each([
+    ['FORMERR', { counts: [2, 0, 0, 0] }],
+    ['NOTIMP', { flags: 0x2900 }],
+    ['nothing', { flags: 0x8100 }],
+  ] as const)('tells of a message that is no question: %s', async (answer, parts) => {
+    const harness = makeHarness({ allow: ['a.example'] });
+    expect(await ask(harness, 'a.example', parts)).toBe(answer);
+    expect(harness.facts).toMatchObject([
+      { name: 'unread', answer: answer === 'nothing' ? 'none' : answer, peerPort: 5353 },
+    ]);
+  });
+
   it('hands out no zone', async () => {
     const harness = makeHarness({ allow: ['a.example'] });
     expect(await ask(harness, 'a.example', { type: TYPE.AXFR })).toBe('REFUSED');

@@ -19,11 +19,15 @@ async function openUdp(): Promise<UdpSocket> {
   return socket;
 }
 
-async function openTcp(options: HarnessOptions, limits: Partial<TcpLimits> = {}): Promise<Server> {
+async function openTcp(
+  options: HarnessOptions,
+  limits: Partial<TcpLimits> = {},
+  { filter } = makeHarness(options),
+): Promise<Server> {
   const server = createServer({ allowHalfOpen: true });
   cleanUps.push(() => server.close());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const service = serveTcp(server, makeHarness(options).filter, limits);
+  const service = serveTcp(server, filter, limits);
   cleanUps.push(() => service.close());
   return server;
 }
@@ -145,14 +149,17 @@ describe('serveTcp()', () => {
     expect(performance.now() - startMs).toBeLessThan(1000);
   });
 
-  it('cuts off who announces a long message, or sends an answer', async () => {
-    const server = await openTcp({ allow: ['a.example'] });
+  it('cuts off who announces a long message, or sends an answer, and tells of it', async () => {
+    const allow = ['a.example'];
+    const harness = makeHarness({ allow });
+    const server = await openTcp({ allow }, {}, harness);
     const long = dial(server);
     long.write(Buffer.from([0xff, 0xff, 0]));
     expect((await readAll(long)).length).toBe(0);
     const answer = dial(server);
     answer.write(frame(packQuery('a.example', { flags: 0x8100 })));
     expect((await readAll(answer)).length).toBe(0);
+    expect(harness.facts.map(({ name }) => name)).toEqual(['unread', 'unread']);
   });
 
   it('cuts off who asks and does not fetch', async () => {

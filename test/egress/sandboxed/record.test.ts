@@ -124,6 +124,27 @@ describeForEachPerson('the record of a run with doors', (person) => {
     expect(evidence.run.connections['tcp:web.example.org:8080']?.doors).toEqual(['broker']);
   });
 
+  it('has every connection, also where assay may hold few open', async () => {
+    const place = makePlace();
+    const out = `${place.makeDir('out')}/run.yaml`;
+    const prefix = [...person.prefix, '/bin/sh', '-c', 'ulimit -n 256; exec "$@"', 'sh'];
+    const held = [
+      'import socket',
+      'held = [socket.create_connection(("127.0.0.1", 3128)) for _ in range(240)]',
+      'for at, one in enumerate(held): one.sendall(b"CONNECT no%d.test:1 HTTP/1.1\\r\\n\\r\\n" % at)',
+      'for one in held: one.recv(1)',
+    ];
+    await runInWorld({
+      place: Object.create(place, { person: { value: { ...person, prefix } } }) as typeof place,
+      flags: ['--quiet', '--allow-net', 'web.example.org', '--profile', out],
+      command: [PYTHON, '-c', held.join('\n')],
+      zone,
+    });
+    const { run } = parse(place.read('out/run.evidence.yaml')) as Evidence;
+    const counts = Object.values(run.connections).map(({ refused }) => refused);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(240);
+  });
+
   it('has a connection that is open when the run ends', async () => {
     const hold = `import os, socket
 s = socket.create_connection(("web.example.org", 80))
@@ -146,8 +167,10 @@ os._exit(0)`;
       zone,
     });
     expect(stdout).toBe(`${WEB}:80 for web.example.org\n${OTHER}:80 for api.example.net\n`);
-    const listed = stderr.split('\n').filter((line) => /would refuse connect [\d.]+:/.test(line));
-    expect(listed).toEqual([expect.stringContaining(`would refuse connect ${OTHER}:80 `)]);
+    const listed = stderr
+      .split('\n')
+      .filter((line) => /would refuse connect tcp:[\d.]+:/.test(line));
+    expect(listed).toEqual([expect.stringContaining(`would refuse connect tcp:${OTHER}:80 `)]);
     expect(code).toBe(4);
   });
 });

@@ -32,7 +32,7 @@ struct attack {
 
 extern const struct attack READS[], DENIES[], WRITES[], ATTRIBUTES[], RACES[], CONFIGS[], PROCESSES[], SIGNALS[],
     SOCKETS[], PACKETS[], SYSCALLS[], IPCS[], PRIVILEGES[], LIMITS[], DAEMONS[], TOOLS[], RECORD_RACES[],
-    RECORD_ORDER[], RECORD_PROGRAMS[], RECORD_FLOODS[], RECORD_KEEPER[];
+    RECORD_ORDER[], SAID[], RECORD_EXECS[], RECORD_STILL[], RECORD_FLOODS[], RECORD_KEEPER[], RECORD_SOCKETS[];
 
 extern const char *base;  /* the fixture: home, outside, work and sock are below it */
 extern const char *token; /* what a write attack plants */

@@ -5,7 +5,7 @@ const char *base, *token, *option;
 
 static const struct attack *const TABLES[] = {READS,   DENIES,  WRITES,   ATTRIBUTES, RACES,      CONFIGS, PROCESSES, SIGNALS,
                                               SOCKETS, PACKETS, SYSCALLS, IPCS,       PRIVILEGES, LIMITS,  DAEMONS,   TOOLS,
-                                              RECORD_RACES, RECORD_ORDER, RECORD_PROGRAMS, RECORD_FLOODS, RECORD_KEEPER};
+                                              SAID, RECORD_RACES, RECORD_ORDER, RECORD_EXECS, RECORD_STILL, RECORD_FLOODS, RECORD_KEEPER, RECORD_SOCKETS};
 
 void fail(const char *what) {
     fprintf(stderr, "%s: %s\n", what, strerror(errno));

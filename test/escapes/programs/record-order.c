@@ -58,7 +58,31 @@ static void take_turns(void) {
     if (failures) exit(1);
 }
 
+/* One gives a mode to a file, by its name or by a descriptor in turn, while the other renames it. */
+static void move_beside(void) {
+    int rounds = atoi(option);
+    volatile int *arrived = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    char own[32], kept[32];
+    pid_t pid = fork();
+    for (int i = 0; i < rounds; i++) {
+        snprintf(own, sizeof own, "own-%06d", i);
+        snprintf(kept, sizeof kept, "kept-%06d", i);
+        int fd = pid ? open(own, O_RDONLY | O_CREAT, 0600) : -1;
+        __sync_fetch_and_add(arrived, 1);
+        while (*arrived < 2 * i + 2) sched_yield();
+        for (volatile int late = pid ? 0 : i % 200 * 50; late > 0; late--) {
+        }
+        if (!pid) rename(own, kept);
+        else if (i % 2) fchmod(fd, 0700);
+        else chmod(own, 0700);
+        if (fd >= 0) close(fd);
+    }
+    if (!pid) _exit(0);
+    waitpid(pid, NULL, 0);
+}
+
 const struct attack RECORD_ORDER[] = {
+    {"record-order-modes", move_beside},
     {"record-order", take_turns},
     {NULL, NULL},
 };

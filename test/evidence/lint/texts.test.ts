@@ -35,6 +35,7 @@ describe('hasSecret()', () => {
     'token=${TOKEN}',
     'max_token=4096',
     'password=***',
+    'token=[redacted:0123456789abcdef]',
     'https://[redacted]@example.com',
     'sha256:26ed3420277e7e2a4a78d4acf945713f4d7d05ed2986f3ac605601e59f12a5b2',
     'fs.deny: ~/.ssh',

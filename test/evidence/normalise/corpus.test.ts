@@ -76,7 +76,13 @@ describe('ordinary names', () => {
     const record = makeRecord(
       paths.map((path) => file('create', path)),
       // A long run with many processes is the worst case.
-      { endedMs: NOON_MS + 20 * 60_000, pids: [{ first: 100_000, last: 111_000 }] },
+      {
+        endedMs: NOON_MS + 20 * 60_000,
+        pids: [
+          { first: 300, last: 8491 },
+          { first: 100_000, last: 111_000 },
+        ],
+      },
     );
     const { pathOf, folded, lines } = normalise(record);
     const wrong = paths.filter((path) => /<\*>|\$\{/.test(basename(pathOf(path))));

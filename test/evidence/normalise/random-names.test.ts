@@ -30,11 +30,22 @@ const GENERATORS: readonly {
     form: '<*>',
     make: (random) => `tmp${pick(random, `${LOWER}${DIGITS}_`, 8)}`,
   },
+  {
+    name: 'python prefix',
+    form: '<*>.part',
+    make: (random) => `j${pick(random, `${LOWER}${DIGITS}_`, 8)}.part`,
+  },
   { name: 'mktemp', form: 'tmp.<*>', make: (random) => `tmp.${pick(random, ALPHANUMERIC, 10)}` },
   {
     name: 'base36',
     form: '<*>.output',
     make: (random) => `${pick(random, LOWER + DIGITS, 9)}.output`,
+  },
+  {
+    name: 'ruby',
+    form: 'rb<*>',
+    make: (random) =>
+      `rb20261115-${100_000 + Math.floor(random() * 200)}-${Math.floor(random() * 36 ** 6).toString(36)}`,
   },
   { name: 'uuid', form: 'lock-<*>', make: (random) => `lock-${makeUuid(random)}` },
   { name: 'nanoid', form: '<*>', make: (random) => pick(random, `${ALPHANUMERIC}_-`, 21) },

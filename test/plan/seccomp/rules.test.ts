@@ -98,7 +98,7 @@ const SOCKETS: readonly (readonly [string, FilterRequest['sockets'], readonly Ro
       ['socket', [38, SEQPACKET, 0], EAFNOSUPPORT],
       ['socketpair', [UNIX, DGRAM, 0], 'allow'],
       ['socketpair', [30, STREAM, 0], EAFNOSUPPORT],
-      ['setsockopt', [3, 6, 30], 'allow'],
+      ['setsockopt', [3, 6, 30], EPERM],
     ],
   ],
   [
@@ -267,6 +267,13 @@ describe.each(ARCHES)('the filter for %s', (arch) => {
   function isThere([call]: Row): boolean {
     return findSyscallNumber(call, arch) !== null;
   }
+
+  it('refuses what connects unseen where the run is only watched', () => {
+    const request = makeRequest({ arch, isObserveOnly: true });
+    checkRow(request, ['sendto', [3, 0, 0, 0x20000000], EPERM]);
+    checkRow(request, ['setsockopt', [3, 6, 30], EPERM]);
+    checkRow(request, ['ptrace', [], 'allow']);
+  });
 
   it('refuses attribute changes, nested Landlock domains and shared IPC when asked to', () => {
     const request = makeRequest({

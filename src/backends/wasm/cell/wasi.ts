@@ -49,7 +49,7 @@ function makeTextList(
   memory: GuestMemory,
   texts: readonly string[],
 ): Record<'sizes' | 'get', WasiCall> {
-  const encoded = texts.map((text) => Buffer.from(`${text.replaceAll('\0', '')}\0`));
+  const encoded = texts.map((text) => Buffer.from(`${text}\0`));
   const whole = Buffer.concat(encoded);
   return {
     sizes: (countPointer: number, sizePointer: number) => {

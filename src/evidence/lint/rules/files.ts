@@ -183,7 +183,11 @@ function isSampleHook(path: string): boolean {
 
 function describe({ op, outcome, program, refusedBy }: Touch): string {
   const by = program === '' || program === 'unknown' ? '' : ` by ${program}`;
-  if (refusedBy !== undefined)
-    return `${op}${by}: ${outcome}, refused${refusedBy === '' ? ', nothing allows it' : `: ${refusedBy}`}`;
+  if (refusedBy !== undefined) {
+    // What was refused and worked all the same was so in a dry run.
+    const refused = outcome === 'ok' ? 'would be refused' : 'refused';
+    const why = refusedBy === '' ? ', nothing allows it' : `: ${refusedBy}`;
+    return `${op}${by}: ${outcome}, ${refused}${why}`;
+  }
   return outcome === 'ok' ? `${op}${by}` : `${op}${by}: ${outcome}`;
 }

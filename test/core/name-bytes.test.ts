@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeName, encodeName } from '../../src/observe/name-bytes.ts';
+import { toPrintable } from '../../src/core/printable.ts';
+import { decodeName, encodeName } from '../../src/core/name-bytes.ts';
 
 const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 const fromUtf8 = (text: string): string => Buffer.from(text).toString('latin1');
@@ -12,6 +13,7 @@ const hostileName = fc
       fc.uint8Array({ maxLength: 6 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
       fc.string({ unit: 'grapheme', maxLength: 4 }).map(fromUtf8),
       fc.constantFrom('\\', '\\\\', '\\xff', '\\\\xff', '\\x2d', '\n', '\x1b[2J', '/', '\xff'),
+      fc.constantFrom('\\u000a', 'u000a', '\\\n', '\\u202e', fromUtf8('\u202e')),
       fc.constantFrom(
         '\xc3',
         '\xa9',
@@ -36,6 +38,9 @@ describe('decodeName()', () => {
     ['/w/\xffa\\b', '/w/\\xffa\\\\b'],
     ['/w/a\\\\b', '/w/a\\\\\\\\b'],
     ['/w/a\\xffb', '/w/a\\\\xffb'],
+    ['/w/a\\u000ab', '/w/a\\\\u000ab'],
+    ['/w/a\\u00e9b', '/w/a\\u00e9b'],
+    ['/w/a\\\nb', '/w/a\\\\\nb'],
     [`/w/${fromUtf8('é')}\xe9`, '/w/é\\xe9'],
     ['/w/\xed\xa0\x80', '/w/\\xed\\xa0\\x80'],
     [fromUtf8('/w/\ufffd'), '/w/\ufffd'],
@@ -43,11 +48,26 @@ describe('decodeName()', () => {
     expect(decodeName(bytes)).toBe(text);
   });
 
+  it('doubles the backslash before exactly what toPrintable() spells out, or as it does', () => {
+    const wrong: string[] = [];
+    for (let code = 0; code <= 0xffff; code++) {
+      if (code === 0x2f || code === 0x5c || (code >= 0xd800 && code <= 0xdfff)) continue;
+      const character = String.fromCharCode(code);
+      const spelt = `u${code.toString(16).padStart(4, '0')}`;
+      const isSpelt = toPrintable(character) === `\\${spelt}`;
+      for (const text of [spelt, character])
+        if (decodeName(fromUtf8(`\\${text}`)) !== (isSpelt ? `\\\\${text}` : `\\${text}`))
+          wrong.push(text);
+    }
+    expect(wrong).toEqual([]);
+  });
+
   it('never makes one name of two, and gives the bytes back', () => {
     fc.assert(
       fc.property(hostileName, hostileName, (a, b) => {
         expect(encodeName(decodeName(a)).toString('latin1')).toBe(a);
         expect(decodeName(a) === decodeName(b)).toBe(a === b);
+        expect(toPrintable(decodeName(a)) === toPrintable(decodeName(b))).toBe(a === b);
       }),
       { numRuns: 2000 },
     );
