@@ -17,12 +17,18 @@
 #define WATCH_MS 20
 #define STAYING_LOOKS 3
 
+/* So often in a row has a signal been seen that another thread has not taken, and as often had the first one been woken. */
+struct looks {
+  unsigned seen;
+  uint64_t switches;
+};
+
 struct blocked_call {
   struct request request;
   struct attempt attempt;
   void (*perform)(const struct request *);
   pthread_t thread;
-  unsigned looks; /* so often in a row has a signal been seen that another thread may take */
+  struct looks looks;
   bool is_used;
 };
 
@@ -55,34 +61,53 @@ bool is_being_killed(pid_t tid) {
   return !text[0] || read_mask(text, "\nSigPnd:") >> (SIGKILL - 1) & 1;
 }
 
+static unsigned long read_number(const char *text, const char *name) {
+  const char *line = strstr(text, name);
+  return line ? strtoul(line + strlen(name), NULL, 10) : 0;
+}
+
+/* A signal for the whole process goes to its first thread, if that neither blocks it nor has ended. The next of them looks just
+   like it, so this one is left to others only while the first thread sleeps on: if it was chosen, it would wake. */
+static bool is_left_by_first(pid_t first, uint64_t signals, struct looks *looks) {
+  char text[4096];
+  read_status(first, text, sizeof text);
+  const char *state = strstr(text, "\nState:\t");
+  if (!state || strchr("ZX", state[8]) || !(signals & ~read_mask(text, "\nSigBlk:"))) return true;
+  uint64_t switches = read_number(text, "\nvoluntary_ctxt_switches:") + read_number(text, "\nnonvoluntary_ctxt_switches:");
+  bool has_slept = state[8] == 'S' && looks->switches == switches;
+  looks->switches = switches;
+  return has_slept;
+}
+
 /* Is there a signal for the caller that it neither blocks nor ignores? One that is meant for its process may be taken by any
-   of its threads, if there are others. */
-enum due { NOT_DUE, DUE_TO_ANY, DUE };
-static enum due look_for_signal(pid_t tid) {
+   of its threads, if there are others. The kernel would not know what to do with a call that is broken off for what another
+   thread takes, so such a signal must stay. */
+static bool look_for_signal(pid_t tid, struct looks *looks) {
   char text[4096];
   read_status(tid, text, sizeof text);
   uint64_t left_out = read_mask(text, "\nSigBlk:") | read_mask(text, "\nSigIgn:");
-  if (read_mask(text, "\nSigPnd:") & ~left_out) return DUE;
-  if (!(read_mask(text, "\nShdPnd:") & ~left_out)) return NOT_DUE;
-  return read_mask(text, "\nThreads:") == 1 ? DUE : DUE_TO_ANY;
+  if (read_mask(text, "\nSigPnd:") & ~left_out) return true;
+  uint64_t shared = read_mask(text, "\nShdPnd:") & ~left_out;
+  pid_t first = (pid_t)read_number(text, "\nTgid:");
+  if (shared && read_number(text, "\nThreads:") == 1) return true;
+  looks->seen = shared && (first == tid || is_left_by_first(first, shared, looks)) ? looks->seen + 1 : 0;
+  return looks->seen >= STAYING_LOOKS;
 }
 
-/* What another thread takes is soon gone. The kernel would not know what to do with a call that is broken off for it. */
 bool has_signal_due(pid_t tid) {
-  enum due due = look_for_signal(tid);
-  for (int look = 1; due == DUE_TO_ANY && look < STAYING_LOOKS; look++) {
+  struct looks looks = {0};
+  bool is_due = look_for_signal(tid, &looks);
+  for (int more = 1; !is_due && more <= STAYING_LOOKS; more++) {
     nanosleep(&(struct timespec){0, 1000000}, NULL);
-    due = look_for_signal(tid);
+    is_due = look_for_signal(tid, &looks);
   }
-  return due != NOT_DUE;
+  return is_due;
 }
 
 bool is_disturbed_in_vain(const struct request *r) { return is_own && is_still_waiting(r) && !has_signal_due(r->tid); }
 
 static bool is_to_be_broken_off(struct blocked_call *call) {
-  enum due due = look_for_signal(call->request.tid);
-  call->looks = due == DUE_TO_ANY ? call->looks + 1 : 0;
-  return due == DUE || call->looks >= STAYING_LOOKS || !is_still_waiting(&call->request);
+  return look_for_signal(call->request.tid, &call->looks) || !is_still_waiting(&call->request);
 }
 
 static void *watch(void *unused) {
