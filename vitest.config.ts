@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Each says of its own which of its failures may be tried again: an attack that gets through once has got through. */
 const ATTACKS = ['test/escapes/**/*.test.ts'];
 
 /** The same programs on every backend, and what is about one engine only. */
@@ -67,8 +66,10 @@ const SHARED = {
   hookTimeout: 60_000,
   // More files at a time than there are cores, since much of it is waiting.
   maxWorkers: 4,
-  // Real processes on a busy machine: what passes only when tried again is listed at the end of the run.
-  retry: 1,
+  // A test that needs another try has a fault, or the code has.
+  retry: 0,
+  // Files share what they import, which takes longer to load than most of them to run; none leaves anything behind.
+  isolate: false,
 };
 
 export default defineConfig({
@@ -114,6 +115,8 @@ export default defineConfig({
           name: 'conformance',
           include: KIT,
           exclude: MACHINES,
+          // They count what their process holds.
+          isolate: true,
           globalSetup: ['test/engines/dockerd-setup.ts'],
         },
       },
@@ -122,6 +125,7 @@ export default defineConfig({
           ...SHARED,
           name: 'machines',
           include: MACHINES,
+          isolate: true,
         },
       },
     ],

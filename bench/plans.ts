@@ -80,6 +80,7 @@ export function encodeRulesPlan(ruleCount: number, argv: readonly string[]): Uin
     listed: [],
     isRestReadOnly: true,
     isNetworkRefused: true,
+    isUnixRefused: true,
   });
   return encodePlan(
     {

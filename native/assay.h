@@ -71,6 +71,7 @@ enum plan_flag {
   PLAN_BROKERED = 16384,   /* the broker alone connects, where assay says so; the channel is for asking */
   PLAN_LAZY_DOORS = 32768, /* each address gets a door when the program connects to it */
   PLAN_OFF_NETWORK = 65536, /* the host's network is not the program's */
+  PLAN_NO_COPIES = 131072, /* of a program's descriptors: they are opened anew, and sockets replaced */
 };
 
 struct plan {
@@ -136,6 +137,7 @@ void bring_up_loopback(void);
 struct owner {
   uint32_t namespaces, uid, gid;
 };
+unsigned long clone_flags(uint32_t kinds);
 void enter_namespaces(struct owner owner);
 void build_view(struct plan *plan);
 void drop_capabilities(void);
@@ -143,11 +145,16 @@ void apply_landlock(const struct plan *plan);
 void apply_landlock_scope(const struct plan *plan);
 int landlock_abi(void);
 
+/* passing.c */
+ssize_t send_descriptor(int sock, const void *bytes, size_t len, int fd, int flags);
+ssize_t receive_descriptor(int sock, void *bytes, size_t cap, int *fd);
+
 /* doors.c */
 void open_doors(const struct plan *plan);
 int probe_doors(void);
 int hand_door(const char *name, int type, int sock);
-extern uint32_t door_call; /* which of those that share the channel; 0 for the only one */
+bool drop_answers(void);
+extern uint32_t door_sandbox, door_call; /* whose doors, where several share the channel */
 
 /* lazy.c */
 struct sockaddr;
@@ -162,6 +169,10 @@ struct keeper_pipes {
 enum keeper_order { ORDER_PLAN = 'P', ORDER_GO = 'G', ORDER_SIGNAL = 'K', ORDER_END = 'Z' };
 _Noreturn void run_keeper(struct plan *plan, struct owner owner, struct keeper_pipes pipes);
 
+/* caller.c: 0, or why a broker cannot do this with `child`, which has executed nothing since it was forked */
+int try_reading(pid_t child);
+int try_copying(pid_t child, int fd);
+
 /* broker.c */
 struct broker;
 struct broker *broker_start(struct plan *plan, int listener, pid_t program);
@@ -170,6 +181,8 @@ void broker_finish(struct broker *broker);
 
 /* tree.c */
 uint64_t count_threads(void);
+bool is_descendant(pid_t pid);
+void read_proc(pid_t pid, const char *name, char *text, size_t cap);
 void end_children(void);
 void end_tree(const struct plan *plan, struct broker *broker);
 

@@ -109,7 +109,7 @@ static int resolve_descriptor(const struct request *r, int fd, struct target *t)
   clear_target(t);
   t->object = fetch_descriptor(r, fd);
   if (t->object < 0) return t->object;
-  if (fcntl(t->object, F_GETFL) & O_PATH) return -EBADF;
+  if (fetch_flags(r, fd, t->object) & O_PATH) return -EBADF;
   t->exists = true;
   if (fstat(t->object, &t->st)) return -errno;
   canonical_path(t->object, t->path, sizeof t->path);

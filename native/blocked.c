@@ -4,7 +4,6 @@
 #include "broker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,19 +44,9 @@ static uint64_t read_mask(const char *text, const char *name) {
   return line ? strtoull(line + strlen(name), NULL, 16) : 0;
 }
 
-/* /proc/N/status, or what can be had of it. */
-static void read_status(pid_t tid, char *text, size_t cap) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/status", tid);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t len = fd < 0 ? 0 : read(fd, text, cap - 1);
-  if (fd >= 0) close(fd);
-  text[len > 0 ? len : 0] = 0;
-}
-
 bool is_being_killed(pid_t tid) {
   char text[4096];
-  read_status(tid, text, sizeof text);
+  read_proc(tid, "status", text, sizeof text);
   return !text[0] || read_mask(text, "\nSigPnd:") >> (SIGKILL - 1) & 1;
 }
 
@@ -70,7 +59,7 @@ static unsigned long read_number(const char *text, const char *name) {
    like it, so this one is left to others only while the first thread sleeps on: if it was chosen, it would wake. */
 static bool is_left_by_first(pid_t first, uint64_t signals, struct looks *looks) {
   char text[4096];
-  read_status(first, text, sizeof text);
+  read_proc(first, "status", text, sizeof text);
   const char *state = strstr(text, "\nState:\t");
   if (!state || strchr("ZX", state[8]) || !(signals & ~read_mask(text, "\nSigBlk:"))) return true;
   uint64_t switches = read_number(text, "\nvoluntary_ctxt_switches:") + read_number(text, "\nnonvoluntary_ctxt_switches:");
@@ -84,7 +73,7 @@ static bool is_left_by_first(pid_t first, uint64_t signals, struct looks *looks)
    thread takes, so such a signal must stay. */
 static bool look_for_signal(pid_t tid, struct looks *looks) {
   char text[4096];
-  read_status(tid, text, sizeof text);
+  read_proc(tid, "status", text, sizeof text);
   uint64_t left_out = read_mask(text, "\nSigBlk:") | read_mask(text, "\nSigIgn:");
   if (read_mask(text, "\nSigPnd:") & ~left_out) return true;
   uint64_t shared = read_mask(text, "\nShdPnd:") & ~left_out;
@@ -134,7 +123,7 @@ static void *run_call(void *argument) {
   sigemptyset(&set);
   sigaddset(&set, SIGUSR1);
   pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-  unshare(CLONE_FS);
+  own_mask();
   is_own = true;
   call->perform(&call->request);
   pthread_mutex_lock(&lock);
@@ -160,7 +149,7 @@ bool in_own_thread(const struct request *r, void (*perform)(const struct request
   pthread_mutex_lock(&lock);
   for (size_t i = 0; i < MAX_BLOCKED && !started; i++) {
     if (calls[i].is_used) continue;
-    calls[i] = (struct blocked_call){.request = *r, .attempt = {.program = r->attempt->program, .pidfd = -1, .dir = -1, .is_begun = r->attempt->is_begun}, .perform = perform, .is_used = true};
+    calls[i] = (struct blocked_call){.request = *r, .attempt = {.program = r->attempt->program, .pidfd = -1, .dir = -1, .is_begun = r->attempt->is_begun, .is_unread = r->attempt->is_unread}, .perform = perform, .is_used = true};
     calls[i].request.attempt = &calls[i].attempt;
     started = start_detached(run_call, &calls[i], &calls[i].thread);
     calls[i].is_used = started;

@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <linux/securebits.h>
 #include <net/if.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -29,6 +30,11 @@ void bring_up_loopback(void) {
   request.ifr_flags = IFF_UP | IFF_RUNNING;
   if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request)) die_errno("net", "loopback");
   close(fd);
+}
+
+unsigned long clone_flags(uint32_t kinds) {
+  return (kinds & NS_USER ? CLONE_NEWUSER : 0) | (kinds & NS_MOUNT ? CLONE_NEWNS : 0) | (kinds & NS_PID ? CLONE_NEWPID : 0) |
+         (kinds & NS_IPC ? CLONE_NEWIPC : 0) | (kinds & NS_NET ? CLONE_NEWNET : 0);
 }
 
 /* Runs in the new process: the clone flags made the namespaces, this maps the ids and readies them. */

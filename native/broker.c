@@ -45,8 +45,8 @@ bool answer_continue(const struct request *r) {
   return send_response(r, (struct seccomp_notif_resp){.id = r->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE});
 }
 
-static int add_descriptor(const struct request *r, int fd, bool is_cloexec, uint32_t flags) {
-  struct seccomp_notif_addfd added = {.id = r->id, .flags = flags, .srcfd = (uint32_t)fd, .newfd_flags = is_cloexec ? O_CLOEXEC : 0};
+static int add_descriptor(const struct request *r, int fd, int wanted, bool is_cloexec, uint32_t flags) {
+  struct seccomp_notif_addfd added = {r->id, flags, (uint32_t)fd, (uint32_t)wanted, is_cloexec ? O_CLOEXEC : 0};
   int number = 0;
   do number = ioctl(r->broker->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &added);
   while (number < 0 && errno == EINTR);
@@ -55,7 +55,12 @@ static int add_descriptor(const struct request *r, int fd, bool is_cloexec, uint
 
 /* Puts a copy of our descriptor among the caller's, who goes on waiting. Its number, or an error: ENOENT when the caller
    is gone. */
-int give_descriptor(const struct request *r, int fd, bool is_cloexec) { return add_descriptor(r, fd, is_cloexec, 0); }
+int give_descriptor(const struct request *r, int fd, bool is_cloexec) { return add_descriptor(r, fd, 0, is_cloexec, 0); }
+
+/* In the place of one that it has. */
+int replace_descriptor(const struct request *r, int number, int fd, bool is_cloexec) {
+  return add_descriptor(r, fd, number, is_cloexec, SECCOMP_ADDFD_FLAG_SETFD);
+}
 
 /* Is the caller there to stay, though it does not wait for us any more? */
 static bool goes_on(const struct request *r) {
@@ -71,7 +76,7 @@ static bool goes_on(const struct request *r) {
    number: whatever it would do with that, it does not do it to the end. */
 int give_answer(const struct request *r, int fd, bool is_cloexec) {
   let_directory_go(r);
-  int number = add_descriptor(r, fd, is_cloexec, SECCOMP_ADDFD_FLAG_SEND);
+  int number = add_descriptor(r, fd, 0, is_cloexec, SECCOMP_ADDFD_FLAG_SEND);
   if (number != -EINPROGRESS && (number != -ENOENT || !goes_on(r))) return number;
   syscall(SYS_pidfd_send_signal, r->attempt->pidfd, SIGKILL, NULL, 0);
   return -EINTR;
@@ -224,7 +229,7 @@ static void *receive_all(void *argument) {
   struct broker *b = self->broker;
   struct attempt attempt;
   struct request r;
-  unshare(CLONE_FS); /* umask and directory are this thread's own */
+  own_mask();
   number_receiver(self->is_second);
   for (;;) {
     if (self->is_second && !atomic_load(&b->is_parallel)) {
@@ -241,7 +246,8 @@ static void *receive_all(void *argument) {
     awake_call(b, r.tid);
     attempt.program = 0;
     attempt.pidfd = attempt.dir = -1;
-    attempt.is_refused = attempt.is_begun = false;
+    attempt.is_refused = attempt.is_begun = attempt.is_unread = false;
+    attempt.socket_error = 0;
     attempt.mask = NULL;
     attempt.requested[0] = 0;
     r.attempt = &attempt;
@@ -296,4 +302,5 @@ void broker_finish(struct broker *b) {
   guard_finish(b);
   if (b->programs) programs_finish(b);
   record_finish(b);
+  if (atomic_load(&b->unread)) report_line("{\"unread\":%lu}", atomic_load(&b->unread));
 }

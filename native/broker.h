@@ -65,6 +65,7 @@ struct broker {
   atomic_bool is_gate_closed, is_parallel, has_second;
   atomic_ulong files_created, refusals;
   atomic_uint unrecorded; /* calls that were answered and are about to be recorded */
+  atomic_ulong unread;    /* calls of processes that do not let themselves be looked into */
   atomic_uint place_turn;
   atomic_uint move_turn; /* how many directories were moved */
   int root_fd;
@@ -90,6 +91,8 @@ struct attempt {
   int dir;   /* a copy of the caller's descriptor that the call names as its directory, until open_base() takes it; else -1 */
   bool is_refused; /* and has been recorded as that */
   bool is_begun;   /* a connection that this call began, and that is waited for elsewhere */
+  bool is_unread;  /* and has been counted as that */
+  int socket_flags, socket_error; /* of the socket for which another stands in: how it was opened, why it is not to connect */
   const char *link_text; /* of a symbolic link that is to be made */
   char requested[4096];
 };
@@ -103,9 +106,15 @@ struct request {
   uint64_t args[6];
 };
 
+/* The kernel's own, which the C library of a 64-bit machine calls 0: there every file may be large. */
+#ifdef __x86_64__
+#define LARGEFILE_ 0100000
+#else
+#define LARGEFILE_ 0400000
+#endif
 /* What openat2 knows; openat ignores the rest, so it is left out. */
 #define OPENAT2_FLAGS \
-  (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | O_ASYNC | O_DIRECT | O_LARGEFILE | \
+  (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | O_ASYNC | O_DIRECT | LARGEFILE_ | \
    O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC)
 
 /* How the last name of a path is taken. A trailing slash follows a link for calls that use what is there, not for those
@@ -125,7 +134,10 @@ struct target {
 
 /* caller.c */
 pid_t thread_group(pid_t tid);
+int open_anew(const struct request *r, int fd);
 int fetch_descriptor(const struct request *r, int fd);
+int fetch_flags(const struct request *r, int fd, int copy);
+bool can_copy(const struct request *r);
 int fetch_string(const struct request *r, uint64_t address, char *out, size_t cap);
 int fetch_bytes(const struct request *r, uint64_t address, void *out, size_t len);
 bool is_still_waiting(const struct request *r);
@@ -246,9 +258,16 @@ void file_digest(int fd, char out[65]);
 void answer(const struct request *r, int64_t value, int error);
 int give_descriptor(const struct request *r, int fd, bool is_cloexec);
 int give_answer(const struct request *r, int fd, bool is_cloexec);
+int replace_descriptor(const struct request *r, int number, int fd, bool is_cloexec);
 bool answer_continue(const struct request *r);
 
+/* stand-in.c */
+int fetch_socket(const struct request *r);
+void put_socket(const struct request *r, int sock);
+
 /* umask.c */
+void own_mask(void);
+void let_mask_go(void);
 void note_umask(const struct request *r);
 void doubt_mask_of(pid_t tid);
 void use_umask_of(const struct request *r);

@@ -61,7 +61,7 @@ static struct call *fork_call(struct calls *c, uint32_t id, const char *bytes, s
   bool is_ready = call && report >= 0 && (is_spare || write_plan(c, report, bytes, len)) && !pipe2(in, O_CLOEXEC) && !pipe2(out, O_CLOEXEC) &&
                   !pipe2(err, O_CLOEXEC) && !pipe2(over, O_CLOEXEC) && (!is_spare || !socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go));
   pid_t pid = is_ready ? fork() : -1;
-  if (!pid) become_supervisor((const int[]){in[0], out[1], err[1], report, over[1], is_spare ? go[1] : c->doors}, id, guess, parent);
+  if (!pid) become_supervisor((const int[]){in[0], out[1], err[1], report, over[1], is_spare ? go[1] : door_sandbox ? DOORS_FD : -1}, id, guess, parent);
   int problem = errno, *const theirs[] = {&in[0], &out[1], &err[1], &over[1], &go[1]};
   for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++) close_end(theirs[i]);
   if (!call) {
@@ -97,7 +97,7 @@ static struct owner guess_owner(const struct calls *c) {
    the next are made. Not where there are doors, which say whose they are; nor without a pid namespace, when a keeper would
    outlive its supervisor. */
 bool wants_spare(const struct calls *c) {
-  return !c->spare && !c->has_had_spare && c->doors < 0 && guess_owner(c).namespaces & NS_PID && !has_calls(c);
+  return !c->spare && !c->has_had_spare && !door_sandbox && guess_owner(c).namespaces & NS_PID && !has_calls(c);
 }
 
 void make_spare(struct calls *c) {

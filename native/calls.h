@@ -20,7 +20,6 @@ struct calls {
   bool has_had_spare; /* since the last call: one that could not be made, or has ended, is not tried again and again */
   char *boundary;
   size_t boundary_len;
-  int doors;
 };
 
 void close_end(int *fd);

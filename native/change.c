@@ -17,6 +17,7 @@ static int make_entry(const struct request *r, struct target *t, int (*make)(con
   if (!may_create(b)) return note_refusal(r, "limit-files", t->path, NO_RULE, EDQUOT), -EDQUOT;
   use_umask_of(r);
   int error = make(r, t);
+  let_mask_go();
   if (!error) guard_note(b, t);
   return error;
 }

@@ -50,13 +50,9 @@ int put_code(const char *name, const char *bytes, size_t len) {
   struct stat st;
   if (!is_code_name(name)) return EINVAL;
   unlinkat(code_place, ".new", 0);
-  int fd = openat(code_place, ".new", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444), error = 0;
+  int fd = openat(code_place, ".new", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444);
   if (fd < 0) return errno;
-  for (size_t at = 0; !error && at < len;) {
-    ssize_t sent = write(fd, bytes + at, len - at);
-    if (sent < 0) error = errno;
-    else at += (size_t)sent;
-  }
+  int error = write_whole(fd, bytes, len);
   close(fd);
   int held = openat(code_place, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (!error && renameat(code_place, ".new", code_place, name)) error = errno;

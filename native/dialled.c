@@ -4,11 +4,8 @@
 #define _GNU_SOURCE
 #include "sockets.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -90,58 +87,27 @@ static struct dialled *find_hunted(ino_t ino) {
   return slot->ino == ino && slot->is_hunted ? slot : NULL;
 }
 
-static void cut(pid_t tid, int number, ino_t ino) {
+static bool is_hunted_now(ino_t ino) {
+  pthread_mutex_lock(&lock);
+  bool is_one_of_them = find_hunted(ino) != NULL;
+  pthread_mutex_unlock(&lock);
+  return is_one_of_them;
+}
+
+/* Others may have it as well: the search goes on. */
+static bool cut(pid_t tid, int number, ino_t ino, void *unused) {
   struct sockaddr none = {.sa_family = AF_UNSPEC};
-  struct stat st;
-  int pidfd = (int)syscall(SYS_pidfd_open, tid, PIDFD_THREAD_);
-  if (pidfd < 0) pidfd = (int)syscall(SYS_pidfd_open, tid, 0);
-  int sock = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
-  if (sock >= 0 && !fstat(sock, &st) && st.st_ino == ino) {
-    shutdown(sock, SHUT_RDWR); /* wakes up who waits for it */
-    if (connect(sock, &none, sizeof none)) errno = 0; /* with a reset, where the kernel does that while somebody waits */
-    pthread_mutex_lock(&lock);
-    struct dialled *found = find_hunted(ino);
-    if (found) found->ino = GONE;
-    pthread_mutex_unlock(&lock);
-  }
-  if (sock >= 0) close(sock);
-  if (pidfd >= 0) close(pidfd);
-}
-
-static void search_descriptors(const char *pid, const char *tid) {
-  char path[300], link[300];
-  unsigned long long ino;
-  snprintf(path, sizeof path, "/proc/%.20s/task/%.20s/fd", pid, tid);
-  DIR *fds = opendir(path);
-  if (!fds) return;
-  for (struct dirent *entry; (entry = readdir(fds));) {
-    ssize_t len = readlinkat(dirfd(fds), entry->d_name, link, sizeof link - 1);
-    link[len > 0 ? len : 0] = 0;
-    if (sscanf(link, "socket:[%llu]", &ino) != 1) continue;
-    pthread_mutex_lock(&lock);
-    bool is_wanted_one = find_hunted((ino_t)ino) != NULL;
-    pthread_mutex_unlock(&lock);
-    if (is_wanted_one) cut(atoi(tid), atoi(entry->d_name), (ino_t)ino);
-  }
-  closedir(fds);
-}
-
-/* Every thread, since each can have descriptors of its own. Processes of others cannot be looked into, or have none of
-   these sockets. */
-static void search_processes(void) {
-  char path[64];
-  DIR *proc = opendir("/proc");
-  if (!proc) return;
-  for (struct dirent *process; (process = readdir(proc));) {
-    if (process->d_name[0] < '1' || process->d_name[0] > '9') continue;
-    snprintf(path, sizeof path, "/proc/%.20s/task", process->d_name);
-    DIR *threads = opendir(path);
-    if (!threads) continue;
-    for (struct dirent *thread; (thread = readdir(threads));)
-      if (thread->d_name[0] != '.') search_descriptors(process->d_name, thread->d_name);
-    closedir(threads);
-  }
-  closedir(proc);
+  int sock = is_hunted_now(ino) ? copy_socket(tid, number, ino) : -1;
+  (void)unused;
+  if (sock < 0) return false;
+  shutdown(sock, SHUT_RDWR); /* wakes up who waits for it */
+  if (connect(sock, &none, sizeof none)) errno = 0; /* with a reset, where the kernel does that while somebody waits */
+  close(sock);
+  pthread_mutex_lock(&lock);
+  struct dialled *found = find_hunted(ino);
+  if (found) found->ino = GONE;
+  pthread_mutex_unlock(&lock);
+  return false;
 }
 
 /* ---- asking again ---- */
@@ -184,7 +150,7 @@ static void *review(void *unused) {
   do {
     review_all();
     while (has_hunted()) {
-      search_processes();
+      search_processes(cut, NULL);
       if (has_hunted()) nanosleep(&(struct timespec){0, HUNT_NS}, NULL);
       pthread_mutex_lock(&lock);
       bool is_again = is_wanted;

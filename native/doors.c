@@ -36,7 +36,7 @@ union door_address {
   struct sockaddr_in6 in6;
 };
 
-uint32_t door_call;
+uint32_t door_sandbox, door_call;
 
 static _Noreturn void fail(const char *what, int error) {
   errno = error;
@@ -271,17 +271,17 @@ static int open_door(const struct door *door) {
 
 /* As node's own processes hand over a socket; one that it gets so is served like one that it opened. */
 int hand_door(const char *name, int type, int sock) {
-  char text[128], control[CMSG_SPACE(sizeof(int))] = {0};
-  int len = snprintf(text, sizeof text, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"%s\",\"msg\":{\"door\":\"%s\",\"call\":%u}}\n",
-                     type == SOCK_STREAM ? "net.Native" : "dgram.Native", name, door_call);
-  struct iovec io = {text, (size_t)len};
-  struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  memcpy(CMSG_DATA(header), &sock, sizeof sock);
-  return sendmsg(DOORS_FD, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == len ? 0 : errno;
+  char text[160];
+  int len = snprintf(text, sizeof text, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"%s\",\"msg\":{\"door\":\"%s\",\"sandbox\":%u,\"call\":%u}}\n",
+                     type == SOCK_STREAM ? "net.Native" : "dgram.Native", name, door_sandbox, door_call);
+  return send_descriptor(DOORS_FD, text, (size_t)len, sock, MSG_DONTWAIT) == len ? 0 : errno;
+}
+
+/* Node answers each door that it gets; an answer that nobody reads would take up room in the end. False at the end. */
+bool drop_answers(void) {
+  char answers[4096];
+  ssize_t got = recv(DOORS_FD, answers, sizeof answers, MSG_DONTWAIT);
+  return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 void open_doors(const struct plan *plan) {

@@ -318,8 +318,10 @@ static void turn(struct holder *h) {
 }
 
 _Noreturn void run_holder(struct holder_start start) {
-  struct holder h = {.out.connection = start.connection, .opener = start.opener, .calls.doors = start.doors};
+  struct holder h = {.out.connection = start.connection, .opener = start.opener};
   self = &h;
+  door_sandbox = start.doors;
+  if (!door_sandbox) close(DOORS_FD);
   failure_hook = tell_failure;
   signal(SIGCHLD, SIG_DFL);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

@@ -62,6 +62,16 @@ static struct answer read_file(int root, const char *path, uint64_t max, off_t f
   return to_answer(&t);
 }
 
+/* 0, or why not. */
+int write_whole(int fd, const char *bytes, size_t len) {
+  for (size_t at = 0; at < len;) {
+    ssize_t sent = write(fd, bytes + at, len - at);
+    if (sent < 0) return errno;
+    at += (size_t)sent;
+  }
+  return 0;
+}
+
 /* Anew, or behind what is there. */
 static struct answer write_file(int root, const char *path, mode_t mode, bool is_anew, const char *bytes, size_t len) {
   int fd = open_below(root, path, O_WRONLY | O_CREAT | O_NONBLOCK | (is_anew ? 0 : O_APPEND), mode);
@@ -69,11 +79,7 @@ static struct answer write_file(int root, const char *path, mode_t mode, bool is
   if (fd < 0) return fail(errno);
   int error = fstat(fd, &st) ? errno : S_ISREG(st.st_mode) ? 0 : EINVAL;
   if (!error && is_anew && ftruncate(fd, 0)) error = errno;
-  for (size_t at = 0; !error && at < len;) {
-    ssize_t sent = write(fd, bytes + at, len - at);
-    if (sent < 0) error = errno;
-    else at += (size_t)sent;
-  }
+  if (!error) error = write_whole(fd, bytes, len);
   close(fd);
   return error ? fail(error) : (struct answer){0};
 }

@@ -26,41 +26,34 @@
 /* The message has the number of the descriptor, and the descriptor itself unless the kernel finds that the user has too
    many on their way already: any program of his can see to that. Then the keeper takes it by its number, and until it has,
    nothing is done here that would wait for an answer, or that closes it. */
-static void send_descriptor(int sock, int fd) {
-  char control[CMSG_SPACE(sizeof(int))] = {0}, byte;
-  struct iovec io = {&fd, sizeof fd};
-  struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  memcpy(CMSG_DATA(header), &fd, sizeof fd);
+static void send_listener(int sock, int fd) {
+  char byte;
   /* The filter hands over every sendmsg but one with MSG_PROBE, which datagrams are not sent by. Nobody answers yet. */
-  if (sendmsg(sock, &message, MSG_NOSIGNAL | MSG_PROBE_) == sizeof fd) return;
-  if (write(sock, &fd, sizeof fd) != sizeof fd || read(sock, &byte, 1) != 1) pause(); /* without a keeper this process ends, too */
+  bool is_sent = send_descriptor(sock, &fd, sizeof fd, fd, MSG_PROBE_) == sizeof fd || write(sock, &fd, sizeof fd) == sizeof fd;
+  if (!is_sent || read(sock, &byte, 1) != 1) pause(); /* without a keeper this process ends, too */
 }
 
-static int take_descriptor(int sock, pid_t program, int number) {
+static int take_descriptor(pid_t program, int number) {
   int process = (int)syscall(SYS_pidfd_open, program, 0);
   int fd = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, number, 0);
   if (fd < 0 && errno != ESRCH) die_errno("broker", "take listener");
   if (process >= 0) close(process);
-  if (fd >= 0 && write(sock, "", 1) != 1) { /* the program was killed, which is seen by the wait */
-  }
   return fd;
 }
 
+/* What the broker lives by, before anything has run: where it is not to be had, another plan is made. `fd` is the program's. */
+static void check_means(const struct plan *plan, pid_t program, int fd) {
+  errno = try_reading(program);
+  if (errno) die_errno("broker", "reading memory");
+  errno = plan->flags & PLAN_NO_COPIES ? 0 : try_copying(program, fd);
+  if (errno) die_errno("broker", "copying descriptors");
+}
+
 /* -1 when the program has ended before it had one. */
-static int receive_descriptor(int sock, pid_t program) {
-  char control[CMSG_SPACE(sizeof(int))];
-  int number, fd;
-  struct iovec io = {&number, sizeof number};
-  struct msghdr message = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
-  if (recvmsg(sock, &message, MSG_CMSG_CLOEXEC) != sizeof number) return -1;
-  struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-  if (!header || header->cmsg_type != SCM_RIGHTS) return take_descriptor(sock, program, number);
-  memcpy(&fd, CMSG_DATA(header), sizeof fd);
-  return fd;
+static int receive_listener(int sock, pid_t program) {
+  int number, fd = -1;
+  if (receive_descriptor(sock, &number, sizeof number, &fd) != sizeof number) return -1;
+  return fd < 0 ? take_descriptor(program, number) : fd;
 }
 
 static void install_filter(const struct plan *plan, int sock) {
@@ -70,7 +63,7 @@ static void install_filter(const struct plan *plan, int sock) {
       plan->flags & PLAN_NOTIFY ? SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0;
   int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
   if (listener < 0) die_errno(plan->flags & PLAN_NOTIFY ? "broker" : "seccomp", "install filter");
-  if (plan->flags & PLAN_NOTIFY) send_descriptor(sock, listener);
+  if (plan->flags & PLAN_NOTIFY) send_listener(sock, listener);
 }
 
 static const char *path_variable(char **env) {
@@ -275,11 +268,14 @@ _Noreturn void run_keeper(struct plan *plan, struct owner owner, struct keeper_p
   if (keeper.program < 0) die_errno("keeper", "fork");
   if (!keeper.program) run_program(plan, pair[1]);
   block_all_signals(); /* the program has its own */
-  close(pair[1]);
+  close(pair[1]); /* whose number it keeps there */
   if (plan->flags & PLAN_NOTIFY) {
     raise_open_files(); /* after the fork: the program keeps its own limit */
-    int listener = receive_descriptor(pair[0], keeper.program);
+    int listener = receive_listener(pair[0], keeper.program);
     if (listener < 0) end_unstarted(&keeper);
+    check_means(plan, keeper.program, pair[1]);
+    if (write(pair[0], "", 1) != 1) { /* the program was killed, which is seen by the wait */
+    }
     keeper.broker = broker_start(plan, listener, keeper.program);
   }
   close(pair[0]);

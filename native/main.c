@@ -109,16 +109,9 @@ static void lock_scoped_dir(const struct plan *plan) {
 
 /* False when the kernel does not let us: then errno says why. */
 static bool start_keeper(struct supervisor *s, struct owner owner) {
-  static const struct {
-    uint32_t bit;
-    unsigned long flag;
-  } kinds[] = {{NS_USER, CLONE_NEWUSER}, {NS_MOUNT, CLONE_NEWNS}, {NS_PID, CLONE_NEWPID}, {NS_IPC, CLONE_NEWIPC}, {NS_NET, CLONE_NEWNET}};
-  unsigned long flags = SIGCHLD;
   int down[2], up[2];
   if (pipe2(down, O_CLOEXEC) || pipe2(up, O_CLOEXEC)) die_errno("supervisor", "pipe");
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (owner.namespaces & kinds[i].bit) flags |= kinds[i].flag;
-  s->keeper = (pid_t)syscall(SYS_clone, flags, 0, 0, 0, 0);
+  s->keeper = (pid_t)syscall(SYS_clone, clone_flags(owner.namespaces) | SIGCHLD, 0, 0, 0, 0);
   if (!s->keeper) {
     close(down[1]);
     close(up[0]);
@@ -171,7 +164,8 @@ static void start_program(struct supervisor *s, struct owner made) {
   command_keeper(s, ORDER_GO, 0);
 }
 
-/* Where the plan came late assay hears of the end by the channel, and clears up while the namespaces go. */
+/* Where the plan came late assay hears of the end by the channel, as node wants it there: a line of JSON; and clears up
+   while the namespaces go. */
 static void report_end(struct supervisor *s) {
   int status = s->has_status ? s->status : SIGKILL;
   int signal_number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -183,7 +177,7 @@ static void report_end(struct supervisor *s) {
               s->is_timed_out ? "true" : "false", s->limit ? s->limit : "", (unsigned long long)(now_ms() - s->started_ms));
   if (is_report_in_memory && write(OVER_FD, "E", 1) < 0) { /* the holder hears of our end */
   }
-  if (s->is_late && send(DOORS_FD, "E", 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) { /* it hears of ours */
+  if (s->is_late && send(DOORS_FD, "\"E\"\n", 4, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) { /* it hears of ours */
   }
 }
 
@@ -258,13 +252,15 @@ static int next_wait_ms(const struct supervisor *s, bool has_soft) {
 }
 
 static void supervise(struct supervisor *s) {
+  int doors = s->plan.flags & PLAN_DOORS ? DOORS_FD : -1;
   bool has_soft = false;
   for (int i = 0; i < SOFT_COUNT; i++) has_soft |= s->plan.soft[i] > 0;
   while (s->from_keeper >= 0) {
-    struct pollfd fds[2] = {{s->from_keeper, POLLIN, 0}, {s->signals, POLLIN, 0}};
-    if (poll(fds, 2, next_wait_ms(s, has_soft)) < 0 && errno != EINTR) break;
+    struct pollfd fds[3] = {{s->from_keeper, POLLIN, 0}, {s->signals, POLLIN, 0}, {doors, POLLIN, 0}};
+    if (poll(fds, 3, next_wait_ms(s, has_soft)) < 0 && errno != EINTR) break;
     if (fds[0].revents) hear_keeper(s);
     hear_signals(s);
+    if (fds[2].revents && !drop_answers()) doors = -1;
     keep_time(s);
     if (has_soft) keep_limits(s);
   }

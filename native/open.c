@@ -63,11 +63,7 @@ static int open_caller_tty(const struct request *r, int flags) {
   char path[64], text[512];
   int terminal = 0;
   if (getsid(r->tid) == getsid(0)) return open("/dev/tty", flags);
-  snprintf(path, sizeof path, "/proc/%d/stat", thread_group(r->tid));
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-  if (fd >= 0) close(fd);
-  text[len > 0 ? len : 0] = 0;
+  read_proc(thread_group(r->tid), "stat", text, sizeof text);
   char *after_name = strrchr(text, ')');
   if (!after_name || sscanf(after_name + 2, "%*c %*d %*d %*d %d", &terminal) != 1 || !terminal) return errno = ENXIO, -1;
   snprintf(path, sizeof path, "/dev/pts/%u", minor((dev_t)terminal));
@@ -98,11 +94,19 @@ static int open_target(const struct request *r, const struct open_call *call, co
   return fd;
 }
 
+/* What the program was started with, the keeper has as well. */
+static int copy_inherited(const struct target *t) {
+  struct stat st;
+  for (int fd = 0; fd < 3; fd++)
+    if (!fstat(fd, &st) && st.st_dev == t->st.st_dev && st.st_ino == t->st.st_ino) return fcntl(fd, F_DUPFD_CLOEXEC, 3);
+  return -EACCES;
+}
+
 /* A descriptor that the caller holds may be named by /dev/stdout and the like; where the file itself is out of bounds,
    the caller gets the very descriptor again, which grants nothing new. */
 static int duplicate_own(const struct request *r, const struct open_call *call, const struct target *t) {
   if (t->own_fd < 0) return -EACCES;
-  int fd = fetch_descriptor(r, t->own_fd);
+  int fd = can_copy(r) ? fetch_descriptor(r, t->own_fd) : copy_inherited(t);
   if (fd < 0) return fd;
   int have = fcntl(fd, F_GETFL) & O_ACCMODE, want = call->flags & O_ACCMODE;
   if (have == O_RDWR || have == want) return fd;
@@ -150,7 +154,6 @@ static int open_checked(const struct request *r, const struct open_call *call, c
   if (!t->exists && !(call->flags & O_CREAT)) return -ENOENT;
   bool creates = !t->exists || (call->flags & O_TMPFILE) == O_TMPFILE;
   if (creates && !may_create(b)) return note_refusal(r, "limit-files", t->path, NO_RULE, EDQUOT), -EDQUOT;
-  if (creates) use_umask_of(r);
   if (creates && is_setuid_refused(r, call->mode)) return note_refusal(r, "setuid", t->path, NO_RULE, EPERM), -EPERM;
   /* Truncating waits until what was opened is known to be what was checked. */
   struct open_call plain = *call;
@@ -158,7 +161,9 @@ static int open_checked(const struct request *r, const struct open_call *call, c
   if (truncates) plain.flags &= ~O_TRUNC;
   if (is_new_name(call, t)) plain.flags |= O_EXCL; /* so that it is known who made it */
   if ((creates || truncates) && !has_free_number(r)) return -EMFILE;
+  if (creates) use_umask_of(r);
   int fd = open_target(r, &plain, t), error = fd < 0 ? -errno : 0;
+  let_mask_go();
   if (error == -EAGAIN) return LEASED;
   if (error == -ELOOP && !(call->flags & O_NOFOLLOW)) return -EAGAIN;
   if (error == -EEXIST && plain.flags != call->flags && !(call->flags & O_EXCL)) return -EAGAIN;

@@ -205,7 +205,7 @@ static struct task *own_task(pid_t tid) {
    be had of a process that is there. */
 static bool is_other(const struct request *r, const struct task *task) {
   if (task->pidfd < 0) return true;
-  if (r->nr != SYS_openat || (int)r->args[0] < 0) return has_ended(task->pidfd);
+  if (r->nr != SYS_openat || (int)r->args[0] < 0 || !can_copy(r)) return has_ended(task->pidfd);
   r->attempt->dir = (int)syscall(SYS_pidfd_getfd, task->pidfd, (int)r->args[0], 0);
   return r->attempt->dir < 0 && has_ended(task->pidfd);
 }

@@ -40,17 +40,14 @@ void canonical_path(int fd, char *out, size_t cap) {
 int open_base(const struct request *r, int dirfd, const char *path) {
   char link[64];
   if (path[0] == '/') return r->broker->root_fd;
-  if (dirfd != AT_FDCWD && r->attempt->pidfd >= 0) {
+  if (dirfd != AT_FDCWD) {
     int copy = r->attempt->dir;
     r->attempt->dir = -1;
-    if (copy < 0) copy = (int)syscall(SYS_pidfd_getfd, r->attempt->pidfd, dirfd, 0);
-    return copy < 0 ? -errno : copy;
+    return copy >= 0 ? copy : r->attempt->pidfd >= 0 ? fetch_descriptor(r, dirfd) : open_anew(r, dirfd);
   }
-  if (dirfd == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", r->tid);
-  else snprintf(link, sizeof link, "/proc/%d/fd/%d", r->tid, dirfd);
+  snprintf(link, sizeof link, "/proc/%d/cwd", r->tid);
   int fd = open(link, O_PATH | O_CLOEXEC);
-  if (fd < 0) return errno == ENOENT ? -EBADF : -errno;
-  return fd;
+  return fd < 0 ? -errno : fd;
 }
 
 void close_base(const struct request *r, int base) {
@@ -68,15 +65,21 @@ static bool is_on_proc(const struct request *r, int fd) {
   return !fstat(fd, &st) && st.st_dev == r->broker->proc_dev;
 }
 
-/* Our own entries in /proc are open to us and must not be to the caller: they lead to the plan and to the pipes. */
-static bool is_keeper_proc(const struct request *r, int fd) {
+/* Neither a pid namespace nor a Landlock domain keeps the programs out of other processes of the user. */
+static bool are_others_open(const struct broker *b) {
+  return !(b->plan->namespaces & NS_PID) && !b->plan->has_landlock && !(b->plan->flags & PLAN_OBSERVE_ONLY);
+}
+
+/* Our own entries in /proc are open to us and must not be to the caller: they lead to the plan and to the pipes. Nor those of
+   whom nobody else keeps it out of. */
+static bool is_kept_proc(const struct request *r, int fd) {
   char path[PATH_CAP], task[64];
   if (!is_on_proc(r, fd)) return false;
   canonical_path(fd, path, sizeof path);
   long pid = strncmp(path, "/proc/", 6) ? 0 : strtol(path + 6, NULL, 10);
   if (pid <= 0) return false;
   snprintf(task, sizeof task, "/proc/self/task/%ld", pid);
-  return pid == getpid() || !access(task, F_OK);
+  return pid == getpid() || !access(task, F_OK) || (are_others_open(r->broker) && !is_descendant((pid_t)pid));
 }
 
 /* `self` and `thread-self` are ordinary links whose text depends on who reads them. */
@@ -129,7 +132,7 @@ static int walk_slowly(const struct request *r, int at, const char *path) {
       at = open("/", O_PATH | O_CLOEXEC);
     }
     while (*p == '/') p++;
-    if (is_keeper_proc(r, at)) return close(at), -EACCES;
+    if (is_kept_proc(r, at)) return close(at), -EACCES;
     if (!*p) return at;
     size_t len = strcspn(p, "/");
     if (len >= sizeof name) return close(at), -ENAMETOOLONG;
@@ -192,15 +195,17 @@ static int enter_directory(const struct request *r, int at, const char *path, bo
 }
 
 static int own_descriptor_number(const struct request *r, const char *dir, const char *name) {
-  char expected[64];
-  snprintf(expected, sizeof expected, "/proc/%d/fd", thread_group(r->tid));
-  return !strcmp(dir, expected) && name[0] >= '0' && name[0] <= '9' ? atoi(name) : -1;
+  char of_group[64], of_thread[64];
+  pid_t group = thread_group(r->tid);
+  snprintf(of_group, sizeof of_group, "/proc/%d/fd", group);
+  snprintf(of_thread, sizeof of_thread, "/proc/%d/task/%d/fd", group, r->tid);
+  return (!strcmp(dir, of_group) || !strcmp(dir, of_thread)) && name[0] >= '0' && name[0] <= '9' ? atoi(name) : -1;
 }
 
 /* The last name of the path, once its directory `at` is open. 0 = done, 1 = `rest` is to be walked from t->parent. */
 static int look_up(const struct request *r, struct target *t, int follow, bool is_off_proc, char *rest, int *links) {
   char link[PATH_CAP];
-  if (!is_off_proc && is_keeper_proc(r, t->parent)) return -EACCES;
+  if (!is_off_proc && is_kept_proc(r, t->parent)) return -EACCES;
   if (follow == NAME_SEEN) {
     t->exists = !fstatat(t->parent, t->name, &t->st, AT_SYMLINK_NOFOLLOW);
     return t->exists || errno == ENOENT ? 0 : -errno;
@@ -219,6 +224,7 @@ static int look_up(const struct request *r, struct target *t, int follow, bool i
     close(t->object);
     t->object = openat(t->parent, t->name, O_PATH | O_CLOEXEC);
     if (t->object < 0 || fstat(t->object, &t->st)) return -errno;
+    if (is_kept_proc(r, t->object)) return -EACCES; /* O_PATH opens are not seen, and may have led anywhere */
     close(t->parent);
     t->parent = -1;
     t->name[0] = 0;
@@ -229,6 +235,16 @@ static int look_up(const struct request *r, struct target *t, int follow, bool i
   t->exists = false;
   if (error < 0) return error;
   return put_in_front(rest, link, t->must_be_dir ? "." : "") < 0 ? -ENAMETOOLONG : 1;
+}
+
+/* Does the caller hold what it names by its own descriptor? One that was opened by O_PATH is of anything that has a name
+   in /proc. */
+static bool is_callers_own(const struct request *r, const struct target *t) {
+  struct stat st;
+  int copy = t->own_fd < 0 ? -1 : fetch_descriptor(r, t->own_fd);
+  bool is_own = copy >= 0 && !fstat(copy, &st) && st.st_dev == t->st.st_dev && st.st_ino == t->st.st_ino && !(fetch_flags(r, t->own_fd, copy) & O_PATH);
+  if (copy >= 0) close(copy);
+  return is_own;
 }
 
 /* A place too deep to have a name cannot be checked, so it cannot be used. */
@@ -283,7 +299,7 @@ int resolve(const struct request *r, int base, const char *path, int follow, str
       t->must_be_dir = true;
       t->is_dotdot = !strcmp(last, "..");
       if (fstat(at, &t->st)) return -errno;
-      if (!is_off_proc && is_keeper_proc(r, at)) return release(t), -EACCES;
+      if (!is_off_proc && is_kept_proc(r, at)) return release(t), -EACCES;
       break;
     }
     if (strlen(last) >= sizeof t->name) return at == base ? 0 : close(at), -ENAMETOOLONG;
@@ -302,6 +318,7 @@ int resolve(const struct request *r, int base, const char *path, int follow, str
   }
   if (follow < NAME_ONLY && t->exists && t->must_be_dir && !S_ISDIR(t->st.st_mode)) return release(t), -ENOTDIR;
   int error = finish_path(t);
+  if (!error && t->parent < 0 && are_others_open(r->broker) && has_no_name(t) && !is_callers_own(r, t)) error = -EACCES;
   if (error) release(t);
   return error;
 }

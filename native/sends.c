@@ -47,7 +47,7 @@ static void look_at(const struct request *r, int *sock, uint64_t address, int le
   union address to = {0};
   if (!address || len < (int)sizeof to.in || len > (int)sizeof to.bytes || fetch_bytes(r, address, &to, (size_t)len)) return;
   if (!is_internet(&to) && to.any.sa_family != AF_UNSPEC) return;
-  if (*sock < 0) *sock = fetch_descriptor(r, (int)r->args[0]);
+  if (*sock < 0) *sock = fetch_socket(r);
   if (*sock < 0 || !is_still_waiting(r) || option_of(*sock, SO_TYPE) == SOCK_STREAM) return;
   settle_family(*sock, &to);
   if (is_internet(&to) && (to.any.sa_family == AF_INET || len >= (int)sizeof to.in6)) note_send(r, *sock, &to, (socklen_t)len);

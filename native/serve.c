@@ -20,8 +20,6 @@
 #include <unistd.h>
 
 #define ASSAY_FD 3 /* its end is the end of assay */
-#define MAX_WAITING 64
-#define TOKEN_BYTES 8
 #define MAX_SCRIPT (64u << 20)
 
 static void read_whole(int fd, void *into, size_t len) {
@@ -54,12 +52,12 @@ static _Noreturn void run_opener(int questions) {
   char path[PATH_CAP];
   for (;;) {
     int back = -1;
-    ssize_t len = receive_descriptors(questions, path, sizeof path - 1, &back, 1);
+    ssize_t len = receive_descriptor(questions, path, sizeof path - 1, &back);
     if (len <= 0) _exit(0); /* nobody is left to ask */
     path[len] = 0;
     int fd = (int)syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE_ | OPEN_TREE_CLOEXEC_ | AT_RECURSIVE_);
     int error = fd < 0 ? errno : 0;
-    send_descriptors(back, &error, sizeof error, &fd, fd >= 0 ? 1 : 0);
+    send_descriptor(back, &error, sizeof error, fd, 0);
     if (fd >= 0) close(fd);
     close(back);
   }
@@ -69,9 +67,9 @@ static _Noreturn void run_opener(int questions) {
 int ask_for_mount(int opener, const char *path) {
   int pair[2], error = EIO, fd = -1;
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) return -1;
-  send_descriptors(opener, path, strlen(path), &pair[1], 1);
+  send_descriptor(opener, path, strlen(path), pair[1], 0);
   close(pair[1]);
-  receive_descriptors(pair[0], &error, sizeof error, &fd, 1);
+  receive_descriptor(pair[0], &error, sizeof error, &fd);
   close(pair[0]);
   errno = error;
   return fd;
@@ -79,14 +77,8 @@ int ask_for_mount(int opener, const char *path) {
 
 /* ---- sandboxes ---- */
 
-struct waiting {
-  char token[TOKEN_BYTES];
-  int fd;
-};
-
 struct server {
-  int sandboxes, channels, opener;
-  struct waiting waiting[MAX_WAITING];
+  int sandboxes, opener;
   int forkers[MAX_FORKERS]; /* by number; what is sent there is forked there */
 };
 
@@ -109,59 +101,27 @@ static bool read_first(int fd, void *into, size_t len) {
   return is_whole;
 }
 
-/* The channel by which the doors of a sandbox are handed over comes before its connection does. */
-static void take_channel(struct server *s) {
-  struct waiting one = {.fd = accept4(s->channels, NULL, NULL, SOCK_CLOEXEC)};
-  if (one.fd < 0) return;
-  if (read_first(one.fd, one.token, TOKEN_BYTES))
-    for (size_t i = 0; i < MAX_WAITING; i++)
-      if (s->waiting[i].fd < 0) {
-        s->waiting[i] = one;
-        return;
-      }
-  close(one.fd);
-}
-
-static int find_channel(struct server *s, const char token[TOKEN_BYTES]) {
-  for (struct pollfd more = {s->channels, POLLIN, 0}; poll(&more, 1, 0) > 0;) take_channel(s);
-  for (size_t i = 0; i < MAX_WAITING; i++)
-    if (s->waiting[i].fd >= 0 && !memcmp(s->waiting[i].token, token, TOKEN_BYTES)) {
-      int fd = s->waiting[i].fd;
-      s->waiting[i].fd = -1;
-      return fd;
-    }
-  return -1;
-}
-
 /* All that is the server's own, which nobody that it forks has any use for. */
 static size_t list_own(const struct server *s, int *list) {
   size_t count = 0;
   list[count++] = ASSAY_FD;
   list[count++] = s->sandboxes;
-  list[count++] = s->channels;
-  for (size_t i = 0; i < MAX_WAITING; i++)
-    if (s->waiting[i].fd >= 0) list[count++] = s->waiting[i].fd;
   for (size_t i = 0; i < MAX_FORKERS; i++)
     if (s->forkers[i] >= 0) list[count++] = s->forkers[i];
   return count;
 }
 
 static void start_sandbox(struct server *s, const struct greeting *greeting, int connection) {
-  static const char none[TOKEN_BYTES];
-  int own[3 + MAX_WAITING + MAX_FORKERS], doors = -1;
-  bool has_doors = memcmp(greeting->token, none, TOKEN_BYTES);
-  if (has_doors) doors = find_channel(s, greeting->token);
-  if (has_doors && doors < 0) return;
+  int own[2 + MAX_FORKERS];
   if (greeting->forker) {
-    int fds[2] = {connection, doors}, forker = greeting->forker < MAX_FORKERS ? s->forkers[greeting->forker] : -1;
-    if (forker >= 0) send_descriptors(forker, "S", 1, fds, has_doors ? 2 : 1);
-  } else fork_holder((struct holder_start){connection, s->opener, doors}, own, list_own(s, own));
-  if (has_doors) close(doors);
+    int forker = greeting->forker < MAX_FORKERS ? s->forkers[greeting->forker] : -1;
+    if (forker >= 0) send_descriptor(forker, &greeting->doors, sizeof greeting->doors, connection, 0);
+  } else fork_holder((struct holder_start){connection, s->opener, greeting->doors}, own, list_own(s, own));
 }
 
 /* One of the same number has ended, or is about to. */
 static void start_forker(struct server *s, uint32_t number, int connection) {
-  int pair[2], own[3 + MAX_WAITING + MAX_FORKERS];
+  int pair[2], own[2 + MAX_FORKERS];
   if (!number || number >= MAX_FORKERS || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) return;
   if (s->forkers[number] >= 0) close(s->forkers[number]);
   s->forkers[number] = pair[0];
@@ -186,11 +146,11 @@ static void take_connection(struct server *s) {
 
 static _Noreturn void serve(struct server *s) {
   for (;;) {
-    struct pollfd fds[3] = {{ASSAY_FD, POLLIN, 0}, {s->sandboxes, POLLIN, 0}, {s->channels, POLLIN, 0}};
+    struct pollfd fds[3] = {{ASSAY_FD, POLLIN, 0}, {s->sandboxes, POLLIN, 0}, {DOORS_FD, POLLIN, 0}};
     if (poll(fds, 3, -1) < 0) continue;
     char byte;
     if (fds[0].revents && read(ASSAY_FD, &byte, 1) <= 0) _exit(0);
-    if (fds[2].revents) take_channel(s);
+    if (fds[2].revents && !drop_answers()) _exit(0);
     if (fds[1].revents) take_connection(s);
   }
 }
@@ -221,6 +181,7 @@ static int start_opener(void) {
   if (!pid) {
     close(pair[0]);
     close(ASSAY_FD);
+    close(DOORS_FD);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     run_opener(pair[1]);
   }
@@ -235,15 +196,14 @@ int run_serve(void) {
   for (int sig = 1; sig < 32; sig++)
     if (sig == SIGINT || sig == SIGHUP || sig == SIGQUIT) signal(sig, SIG_IGN); /* of a terminal: assay decides */
   signal(SIGCHLD, SIG_IGN); /* nobody waits for holders */
-  syscall(SYS_close_range, (unsigned)ASSAY_FD + 1, ~0u, 0u);
+  syscall(SYS_close_range, (unsigned)DOORS_FD + 1, ~0u, 0u);
   fcntl(ASSAY_FD, F_SETFD, FD_CLOEXEC);
+  fcntl(DOORS_FD, F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   struct script script = read_script();
   leave_host(&script);
-  for (size_t i = 0; i < MAX_WAITING; i++) s.waiting[i].fd = -1;
   for (size_t i = 0; i < MAX_FORKERS; i++) s.forkers[i] = -1;
   s.sandboxes = listen_at(script.sockets, "sandboxes");
-  s.channels = listen_at(script.sockets, "channels");
   s.opener = start_opener();
   if (unshare(CLONE_NEWNS)) die_errno("mount", "unshare"); /* the tree is none of the opener's */
   build_tree(&script);

@@ -49,16 +49,15 @@ int ask_for_mount(int opener, const char *path);
 enum greeting_kind { GREET_SANDBOX = 1, GREET_FORKER };
 struct greeting {
   uint32_t kind, forker; /* by which a sandbox is forked; 0 for the helper itself */
-  char token[8];         /* of the channel for its doors; zeros for none */
+  uint32_t doors;        /* its number among those with doors; 0 for one without */
 };
 
-/* forker.c: stays in cgroups that were made for sandboxes, so that what it forks is born there */
 #define MAX_FORKERS 256
+/* forker.c: stays in cgroups that were made for sandboxes, so that what it forks is born there */
 struct holder_start {
-  int connection, opener, doors;
+  int connection, opener;
+  uint32_t doors;
 };
-void send_descriptors(int sock, const void *bytes, size_t len, const int *fds, size_t count);
-ssize_t receive_descriptors(int sock, void *bytes, size_t cap, int *fds, size_t count);
 _Noreturn void run_forker(int control, int work, int opener);
 void fork_holder(struct holder_start start, const int *to_close, size_t count);
 
@@ -79,6 +78,7 @@ struct answer {
   size_t len;
 };
 struct answer perform_file(const char *request, size_t len);
+int write_whole(int fd, const char *bytes, size_t len);
 
 /* aftermath.c */
 struct text {

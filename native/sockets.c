@@ -81,6 +81,11 @@ bool is_beyond(const struct broker *b, int error) {
   return error == ENETUNREACH && b->plan->namespaces & NS_NET && (b->plan->flags & (PLAN_OFF_NETWORK | PLAN_DOORS)) == PLAN_OFF_NETWORK;
 }
 
+/* The one that it stands in for may be connected already. */
+static int connect_once(const struct request *r, int sock, const union address *to, socklen_t len) {
+  return r->attempt->socket_error ? r->attempt->socket_error : connect(sock, &to->any, len) ? -errno : 0;
+}
+
 /* Sockets that the run made itself are its own; any other must be named by the policy, wherever it is now. */
 static int connect_pathname(const struct request *r, int sock, const char *path, char described[ADDRESS_CAP]) {
   struct broker *b = r->broker;
@@ -101,7 +106,7 @@ static int connect_pathname(const struct request *r, int sock, const char *path,
   if (!error) {
     union address own = {.un = {.sun_family = AF_UNIX}};
     snprintf(own.un.sun_path, sizeof own.un.sun_path, "/proc/self/fd/%d", t.object);
-    error = connect(sock, &own.any, sizeof own.un) ? -errno : 0;
+    error = connect_once(r, sock, &own, sizeof own.un);
   }
   release(&t);
   return error;
@@ -118,9 +123,12 @@ static uint64_t network_of(int sock) {
 
 /* A socket stays in the network where it was made. One of the host's, which somebody outside has handed over, would lead
    past every door, and what it is connected to would stand in the record as if it were of the run's own network. */
-static bool is_foreign(const struct broker *b, int sock, int domain) {
+static bool is_foreign(const struct broker *b, int sock, const union address *to, socklen_t len) {
   static atomic_ullong own;
-  if (!(b->plan->namespaces & NS_NET) || (domain != AF_INET && domain != AF_INET6)) return false;
+  int domain = domain_of(sock);
+  bool is_ip = domain == AF_INET || domain == AF_INET6;
+  if (!is_ip && (domain != AF_UNIX || !is_abstract(to, len))) return false;
+  if (!(b->plan->namespaces & NS_NET)) return is_ip && b->plan->flags & PLAN_OFF_NETWORK; /* the run has none, and can make none */
   if (!atomic_load(&own)) {
     int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (one < 0) return true; /* nobody knows */
@@ -147,11 +155,11 @@ void perform_connect(const struct request *r) {
   socklen_t len;
   char path[128], described[ADDRESS_CAP] = "";
   int error = fetch_address(r, &address, &len), sock = -1;
-  if (!error) sock = error = fetch_descriptor(r, (int)r->args[0]);
+  if (!error) sock = error = fetch_socket(r);
   if (error >= 0) error = is_still_waiting(r) ? domain_of(sock) : -ESRCH;
   if (error >= 0 && is_judged(r->broker, error)) {
     error = connect_judged(r, sock, error, &address, len, described);
-  } else if (error >= 0 && is_foreign(r->broker, sock, error)) {
+  } else if (error >= 0 && is_foreign(r->broker, sock, &address, len)) {
     describe_address(sock, &address, len, described);
     refuse_address(r, "connect", described, FOREIGN_RULE);
     error = -EACCES;
@@ -160,16 +168,20 @@ void perform_connect(const struct request *r) {
   } else if (error == AF_UNIX && is_pathname(&address, len)) {
     copy_socket_path(&address, len, path);
     error = connect_pathname(r, sock, path, described);
+  } else if (error == AF_UNIX && is_abstract(&address, len)) {
+    describe_address(sock, &address, len, described);
+    error = connect_abstract(r, sock, &address, len, described);
   } else if (error >= 0) {
     describe_address(sock, &address, len, described);
     bool is_lazy = r->broker->plan->flags & PLAN_LAZY_DOORS && option_of(sock, SO_TYPE) == SOCK_STREAM;
     bool has_way = !is_lazy || make_lazy_door(r->broker->plan, &address.any, len);
-    error = !has_way ? -ECONNREFUSED : connect(sock, &address.any, len) ? -errno : 0;
+    error = !has_way ? -ECONNREFUSED : connect_once(r, sock, &address, len);
     if (error == -EACCES) refuse_address(r, "connect", described, NO_RULE);
     if (is_beyond(r->broker, -error))
       record_fact(r, (struct fact){.op = "connect", .path = described, .error = -error, .rule = NO_RULE, .flags = FACT_KERNEL});
     if (!error || error == -EINPROGRESS) note_local_port(r, sock, &address, described);
   }
+  if (!error || error == -EINPROGRESS) put_socket(r, sock);
   if (sock >= 0) close(sock);
   if (error == ELSEWHERE) {
     if (!in_own_thread(r, perform_connect)) answer(r, 0, -EAGAIN);
@@ -210,8 +222,8 @@ static int bind_at(const struct request *r, int sock, const struct target *t, co
   socklen_t own_len = asked_len;
   int base = open_base(r, AT_FDCWD, path);
   if (base < 0) return base;
-  use_umask_of(r);
   hold_all_names(b, held);
+  use_umask_of(r);
   bool is_by_text = names_directory(base, path, t->parent);
   if (!is_by_text) {
     size_t len = strlen(t->name), room = sizeof own.un.sun_path;
@@ -220,6 +232,7 @@ static int bind_at(const struct request *r, int sock, const struct target *t, co
   }
   int error = strlen(t->name) > sizeof own.un.sun_path ? -EINVAL : !enter(is_by_text ? base : t->parent) ? -errno : 0;
   if (!error) error = bind(sock, &own.any, own_len) ? -errno : 0;
+  let_mask_go();
   if (!error) hold(b, &b->bound_sockets, t->parent, t->name, false);
   close_base(r, base);
   if (!error) guard_note(b, t);
@@ -263,11 +276,11 @@ void perform_bind(const struct request *r) {
   socklen_t len;
   char described[ADDRESS_CAP] = "", port[16] = "";
   int error = fetch_address(r, &address, &len), sock = -1;
-  if (!error) sock = error = fetch_descriptor(r, (int)r->args[0]);
+  if (!error) sock = error = fetch_socket(r);
   if (error >= 0) error = is_still_waiting(r) ? domain_of(sock) : -ESRCH;
   if (error == AF_UNIX && is_pathname(&address, len)) {
     error = bind_pathname(r, sock, &address, len, described);
-  } else if (error >= 0 && (is_judged(r->broker, error) || is_foreign(r->broker, sock, error))) {
+  } else if (error >= 0 && (is_judged(r->broker, error) || is_foreign(r->broker, sock, &address, len))) {
     describe_address(sock, &address, len, described);
     refuse_address(r, "bind", described, is_judged(r->broker, error) ? NO_RULE : FOREIGN_RULE);
     error = -EACCES;
@@ -275,9 +288,12 @@ void perform_bind(const struct request *r) {
     union address meant = address;
     settle_family(sock, &meant);
     describe_address(sock, &meant, len, described);
-    error = bind(sock, &address.any, len) ? -errno : 0;
+    error = error == AF_UNIX ? bind_unnamed(r, sock, &address, len) : bind(sock, &address.any, len) ? -errno : 0;
     if (!error) describe_chosen_port(sock, &meant, port);
+    len = sizeof meant;
+    if (!error && meant.any.sa_family == AF_UNIX && !getsockname(sock, &meant.any, &len)) describe_address(sock, &meant, len, described);
   }
+  if (!error) put_socket(r, sock);
   if (sock >= 0) close(sock);
   note_outcome(r, (struct fact){.op = "bind", .path = described, .target = port, .error = -error});
   answer(r, 0, error);
@@ -290,6 +306,7 @@ void perform_listen(const struct request *r) {
   union address own = {0};
   socklen_t len = sizeof own;
   char described[ADDRESS_CAP] = "", port[16] = "";
+  if (!can_copy(r)) return (void)answer_continue(r); /* nothing that stands in would be bound */
   int sock = fetch_descriptor(r, (int)r->args[0]);
   int error = sock < 0 ? sock : is_still_waiting(r) ? domain_of(sock) : -ESRCH;
   if (error >= 0 && error != AF_INET && error != AF_INET6 && !(r->broker->plan->flags & PLAN_BROKERED)) {
@@ -299,7 +316,7 @@ void perform_listen(const struct request *r) {
   }
   bool is_unbound = error >= 0 && !getsockname(sock, &own.any, &len) && is_internet(&own) && !own.in.sin_port;
   if (is_unbound) describe_address(sock, &own, len, described);
-  if (error >= 0 && (is_judged(r->broker, error) || (is_unbound && is_foreign(r->broker, sock, error)))) {
+  if (error >= 0 && (is_judged(r->broker, error) || (is_unbound && is_foreign(r->broker, sock, &own, len)))) {
     if (!is_unbound) describe_address(sock, &own, len, described);
     refuse_address(r, "bind", described, is_judged(r->broker, error) ? NO_RULE : FOREIGN_RULE);
     error = -EACCES;

@@ -31,6 +31,17 @@ void describe_address(int sock, const union address *address, socklen_t len, cha
 void refuse_address(const struct request *r, const char *op, const char *address, uint32_t rule);
 bool is_beyond(const struct broker *b, int error);
 
+/* abstract.c */
+bool is_abstract(const union address *address, socklen_t len);
+int bind_unnamed(const struct request *r, int sock, const union address *asked, socklen_t len);
+int connect_abstract(const struct request *r, int sock, const union address *asked, socklen_t len, const char *described);
+
+/* holders.c */
+/* Called for each descriptor of a socket; true ends the search. */
+typedef bool socket_visitor(pid_t tid, int number, ino_t ino, void *context);
+int copy_socket(pid_t tid, int number, ino_t ino);
+void search_processes(socket_visitor *visit, void *context);
+
 /* judge.c */
 bool is_still_allowed(const struct place *place);
 

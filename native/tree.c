@@ -13,30 +13,41 @@
 #include <time.h>
 #include <unistd.h>
 
-static pid_t parent_of(const char *pid) {
-  char path[64], text[512];
-  int parent = 0;
-  snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+/* What can be had of it, with a zero behind. */
+void read_proc(pid_t pid, const char *name, char *text, size_t cap) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  ssize_t len = read(fd, text, sizeof text - 1);
-  close(fd);
-  if (len <= 0) return 0;
-  text[len] = 0;
+  ssize_t len = fd < 0 ? 0 : read(fd, text, cap - 1);
+  if (fd >= 0) close(fd);
+  text[len > 0 ? len : 0] = 0;
+}
+
+static pid_t parent_of(pid_t pid) {
+  char text[512];
+  int parent = 0;
+  read_proc(pid, "stat", text, sizeof text);
   char *after_name = strrchr(text, ')');
   if (!after_name || sscanf(after_name + 2, "%*c %d", &parent) != 1) return 0;
   return parent;
 }
 
-static uint64_t threads_of(const char *pid) {
-  char path[64], text[512];
+/* A parent that ends meanwhile leaves its children to another, and its number to anybody: each step is looked at twice. */
+bool is_descendant(pid_t pid) {
+  pid_t parent = parent_of(pid);
+  while (parent > 1 && parent != getpid()) {
+    pid_t above = parent_of(parent), again = parent_of(pid);
+    if (again == parent) pid = parent, again = above;
+    parent = again;
+  }
+  return parent == getpid();
+}
+
+static uint64_t threads_of(pid_t pid) {
+  char text[512];
   unsigned long threads = 0;
-  snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  ssize_t len = read(fd, text, sizeof text - 1);
-  close(fd);
-  text[len > 0 ? len : 0] = 0;
+  read_proc(pid, "stat", text, sizeof text);
+  if (!text[0]) return 0;
   char *after_name = strrchr(text, ')');
   if (!after_name || sscanf(after_name + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %lu", &threads) != 1) return 1;
   return threads;
@@ -47,7 +58,7 @@ uint64_t count_threads(void) {
   uint64_t count = 0;
   DIR *proc = opendir("/proc");
   for (struct dirent *entry; proc && (entry = readdir(proc));)
-    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') count += threads_of(entry->d_name);
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') count += threads_of(atoi(entry->d_name));
   if (proc) closedir(proc);
   return count;
 }
@@ -58,7 +69,7 @@ static void kill_children_once(void) {
   DIR *proc = opendir("/proc");
   if (!proc) return;
   for (struct dirent *entry; (entry = readdir(proc));)
-    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && parent_of(entry->d_name) == getpid())
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && parent_of(atoi(entry->d_name)) == getpid())
       kill(atoi(entry->d_name), SIGKILL);
   closedir(proc);
 }

@@ -62,6 +62,7 @@ struct ll_net_port_attr {
 #define LL_FS_WRITE_FILE (1ull << 1)
 #define LL_FS_READ_FILE (1ull << 2)
 #define LL_FS_REFER (1ull << 13)
+#define LL_SCOPE_ABSTRACT 1u
 #define LL_FS_TRUNCATE (1ull << 14)
 #define LL_FS_IOCTL_DEV (1ull << 15)
 #define LL_FILE_RIGHTS \

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "programs.h"
 
-#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,12 +87,8 @@ static enum set_by find_set(pid_t tid, mode_t *mask) {
 }
 
 static mode_t ask_for_mask(const struct request *r) {
-  char path[64], text[512];
-  snprintf(path, sizeof path, "/proc/%d/status", r->tid);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-  if (fd >= 0) close(fd);
-  text[len > 0 ? len : 0] = 0;
+  char text[512];
+  read_proc(r->tid, "status", text, sizeof text);
   char *line = strstr(text, "\nUmask:");
   return line ? (mode_t)strtoul(line + 7, NULL, 8) : r->broker->launch_umask;
 }
@@ -112,9 +108,23 @@ static mode_t find_mask(const struct request *r) {
   return mask;
 }
 
+static pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER;
+static __thread bool is_shared, has_turn;
+
+/* Mask and directory are this thread's own. Where the filter of an engine around us refuses that, the threads take turns. */
+void own_mask(void) { is_shared = unshare(CLONE_FS) != 0; }
+
+/* Until let_mask_go(). Names are held before it is used, and not while. */
 void use_umask_of(const struct request *r) {
   static __thread mode_t current = (mode_t)-1;
   mode_t mask = find_mask(r);
-  if (mask != current) umask(mask);
+  if (is_shared && !has_turn) pthread_mutex_lock(&shared), has_turn = true;
+  if (is_shared || mask != current) umask(mask);
   current = mask;
+}
+
+void let_mask_go(void) {
+  if (!has_turn) return;
+  has_turn = false;
+  pthread_mutex_unlock(&shared);
 }

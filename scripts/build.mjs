@@ -1,7 +1,6 @@
-// Builds everything that runs: dist/*.cjs from src/, dist/assay-helper from native/, and bin/assay.js.
-import { spawnSync } from 'node:child_process';
+// Builds everything that runs: dist/*.cjs from src/, and dist/assay-helper from native/.
+import { createHash } from 'node:crypto';
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -13,79 +12,18 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeLoader, packParts, toAscii } from './packed.mjs';
 import { writeCell } from './build-cell.mjs';
 import { writeLibrary } from './build-library.mjs';
+import { buildNative, keepCode } from './set-up.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const finished = join(root, 'dist');
 // Built aside and put in place at the end, so that a program that is running meanwhile finds one whole or the other.
 const dist = join(root, `dist.${process.pid}`);
 
-const WARNINGS = ['-std=c11', '-O2', '-Wall', '-Wextra', '-Werror', '-Wshadow', '-Wformat=2'];
-const HARDENING = [
-  '-D_FORTIFY_SOURCE=2',
-  '-fstack-protector-strong',
-  '-fPIE',
-  '-Wl,-z,relro,-z,now',
-  '-pthread',
-  '-s',
-];
-// A static helper starts faster and needs nothing inside the sandbox; not every system has a static libc.
-const LINKS = [['-static-pie'], ['-static'], ['-pie']];
-
 function fail(message) {
   console.error(message);
   process.exit(1);
-}
-
-function findCompiler() {
-  for (const name of ['cc', 'gcc', 'clang'])
-    if (spawnSync(name, ['--version']).status === 0) return name;
-  return fail(
-    'assay needs a C compiler to build its helper, and found none (cc, gcc or clang).\n' +
-      '  Debian, Ubuntu:  apt-get install gcc libc6-dev\n' +
-      '  Fedora:          dnf install gcc glibc-static\n' +
-      '  Alpine:          apk add gcc musl-dev\n' +
-      'Then run npm ci again.',
-  );
-}
-
-function listSources(folder) {
-  return readdirSync(join(root, folder))
-    .filter((name) => name.endsWith('.c'))
-    .map((name) => join(root, folder, name));
-}
-
-/** What the compiler said, when it cannot link in any of these ways. */
-function compile({ compiler, output, sources, links }) {
-  const partial = `${output}.${process.pid}`;
-  let last = '';
-  for (const link of links) {
-    const args = [...WARNINGS, ...HARDENING, ...link, '-o', partial, ...sources];
-    const result = spawnSync(compiler, args, { encoding: 'utf8' });
-    if (result.status === 0) {
-      renameSync(partial, output);
-      return undefined;
-    }
-    last = result.stderr;
-  }
-  return last;
-}
-
-/** Compiles native/*.c for the machine that `compiler` targets. */
-export function buildHelper(compiler, output) {
-  const problem = compile({ compiler, output, sources: listSources('native'), links: LINKS });
-  if (problem !== undefined) fail(`Cannot build the helper with ${compiler}:\n${problem}`);
-}
-
-/** What runs inside of containers, whose libraries are not the host's. Where it cannot be had, containers cannot. */
-function buildSteward(compiler, output) {
-  const sources = [...listSources('native/steward'), join(root, 'native/digest.c')];
-  const links = LINKS.filter(([link]) => link.startsWith('-static'));
-  const problem = compile({ compiler, output, sources, links });
-  if (problem !== undefined && !/cannot find -lc|crt1/.test(problem))
-    fail(`Cannot build the steward with ${compiler}:\n${problem}`);
 }
 
 /** Every module that `file` loads before it does anything: its static imports, and theirs. */
@@ -136,26 +74,6 @@ async function bundle() {
       minify: true,
     },
   });
-}
-
-/**
- * The launcher names node by its absolute path and drops the variables that steer node, so that nothing in PATH or in
- * the environment runs before assay does. They are kept under other names, for programs that are allowed to see them.
- */
-function writeLauncher() {
-  const kept = ['NODE_OPTIONS', 'NODE_PATH', 'NODE_EXTRA_CA_CERTS'];
-  const line =
-    `#!/usr/bin/env -S ${kept.map((name) => `-u ${name}`).join(' ')} ` +
-    `${kept.map((name) => `ASSAY_${name}=\${${name}}`).join(' ')} ${process.execPath}`;
-  // The kernel cuts the line at 255 bytes.
-  const shebang = line.length < 250 ? line : '#!/usr/bin/env -S -u NODE_OPTIONS -u NODE_PATH node';
-  const path = join(root, 'bin', 'assay.js');
-  writeFileSync(
-    `${path}.new`,
-    `${shebang}\n${makeLoader("__dirname.slice(0, __dirname.lastIndexOf('/')) + '/dist'")}`,
-  );
-  chmodSync(`${path}.new`, 0o755);
-  renameSync(`${path}.new`, path);
 }
 
 /** Modules of core that need Node, and what stands in for them in a browser. */
@@ -226,22 +144,54 @@ function putInPlace() {
   rmSync(old, { recursive: true, force: true });
 }
 
+function toAscii(source) {
+  return source.replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** One byte a character is quicker to read, and the code that is kept of a part is found by its length. */
+function writeAscii() {
+  for (const file of [
+    'assay.cjs',
+    ...readdirSync(join(dist, 'chunks')).map((name) => `chunks/${name}`),
+  ]) {
+    const path = join(dist, file);
+    writeFileSync(path, toAscii(readFileSync(path, 'utf8')));
+  }
+}
+
+/** Tells what was built from what, so that another version does not take the helper of this one for its own. */
+function writeId() {
+  const hash = createHash('sha256');
+  const native = ['native', 'native/steward'].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .filter((name) => /\.[ch]$/.test(name))
+      .map((name) => join(root, folder, name)),
+  );
+  for (const path of [...native, join(dist, 'assay.cjs')]) hash.update(readFileSync(path));
+  writeFileSync(join(dist, 'build-id'), hash.digest('hex').slice(0, 16));
+}
+
 async function main() {
   mkdirSync(dist);
   try {
     await bundle();
+    writeAscii();
     await writeFilters();
     await writePage();
     await writeLibrary(dist);
     await writeCell(dist);
-    buildHelper(findCompiler(), join(dist, 'assay-helper'));
-    buildSteward(findCompiler(), join(dist, 'assay-steward'));
-    packParts(dist);
+    writeId();
+    await buildNative(dist);
     putInPlace();
-    writeLauncher();
+  } catch (error) {
+    fail(error.message);
   } finally {
     rmSync(dist, { recursive: true, force: true });
   }
+  keepCode(finished);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -60,7 +60,7 @@ install_packages() {
   fi
   export DEBIAN_FRONTEND=noninteractive
   # shellcheck disable=SC2086 # a list of words
-  { apt-get update -q && apt-get install -q -y --no-install-recommends $missing; } >"$ASSAY_ENGINES_DIR/packages.log" 2>&1 || status=$?
+  { scripts/engines/apt.sh update -q && scripts/engines/apt.sh install -q -y --no-install-recommends $missing; } >"$ASSAY_ENGINES_DIR/packages.log" || status=$?
   if [ "$has_policy" = no ]; then rm -f "$POLICY"; fi
   [ "$status" -eq 0 ] || tail -n 20 "$ASSAY_ENGINES_DIR/packages.log" >&2
   return "$status"
@@ -80,5 +80,7 @@ fi
 # ---- what they start from ----
 
 scripts/engines/image.sh
-if [ -x scripts/engines/microvm.sh ]; then scripts/engines/microvm.sh "$ASSAY_ENGINES_DIR/image/rootfs.tar"; fi
+if [ "$(uname -m)" = x86_64 ]; then scripts/engines/microvm.sh "$ASSAY_ENGINES_DIR/image/rootfs.tar"; else
+  say 'no guest for virtual machines: it is for x86-64 only'
+fi
 say "ready in $ASSAY_ENGINES_DIR"

@@ -51,6 +51,11 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "Test tools: installing$missing"
 export DEBIAN_FRONTEND=noninteractive
-apt-get update -q >/dev/null
+apt=$(dirname "$0")/engines/apt.sh
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 # shellcheck disable=SC2086 # a list of words
-apt-get install -q -y --no-install-recommends $missing >/dev/null
+if ! { "$apt" update -q && "$apt" install -q -y --no-install-recommends $missing; } >"$log"; then
+  cat "$log" >&2
+  exit 1
+fi

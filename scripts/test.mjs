@@ -1,52 +1,12 @@
 // Runs every test, says what was not run and why, and ends with the true counts on a line of their own.
-import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { startVitest } from 'vitest/node';
-
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const BUILT = [
-  'dist/assay.cjs',
-  'dist/view-page.js',
-  'dist/assay-helper',
-  'dist/index.mjs',
-  'dist/wasm-cell.cjs',
-  'dist/wasm-guest.js',
-  'bin/assay.js',
-];
-const SOURCES = [
-  'src',
-  'native',
-  'scripts/build.mjs',
-  'scripts/build-cell.mjs',
-  'scripts/build-library.mjs',
-];
-
-function newestMs(path) {
-  const found = statSync(path);
-  if (!found.isDirectory()) return found.mtimeMs;
-  return Math.max(0, ...readdirSync(path).map((name) => newestMs(join(path, name))));
-}
-
-/** The tests start what is built, so it must be there and be what the sources say. */
-function buildIfNeeded() {
-  const built = BUILT.map((name) => join(root, name));
-  const sourcesMs = Math.max(...SOURCES.map((name) => newestMs(join(root, name))));
-  if (built.every((path) => existsSync(path) && statSync(path).mtimeMs >= sourcesMs)) return;
-  console.log('Building first: dist/ is missing or older than its sources.');
-  const { status } = spawnSync(process.execPath, [join(root, 'scripts/build.mjs')], {
-    stdio: 'inherit',
-  });
-  if (status !== 0) process.exit(1);
-}
+import { runElsewhere } from './place.mjs';
+import { makeReady, ROOT } from './ready.mjs';
 
 /** Counts what ran. A file that could not even be loaded is one failure; so is an error outside of any test. */
 function count(vitest) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const failures = [];
   const notRun = new Map();
-  const flaky = [];
   const fail = (where, errors) => {
     counts.failed += 1;
     failures.push({ where, errors });
@@ -58,8 +18,6 @@ function count(vitest) {
       for (const error of suite.errors()) fail(`${file}: ${suite.fullName}`, [error]);
     for (const test of module.children.allTests()) {
       const { state, note, errors } = test.result();
-      if (test.diagnostic()?.flaky)
-        flaky.push({ where: `${file}: ${test.fullName}`, errors: errors ?? [] });
       if (state === 'passed') counts.passed += 1;
       else if (state === 'skipped' || isLeftOut(test)) {
         counts.skipped += 1;
@@ -68,7 +26,7 @@ function count(vitest) {
     }
   }
   for (const error of vitest.state.getUnhandledErrors()) fail('outside of any test', [error]);
-  return { counts, failures, notRun, flaky };
+  return { counts, failures, notRun };
 }
 
 /** Of a suite that is left out inside one that is left out nobody settles the tests. */
@@ -102,11 +60,10 @@ function tellNotRun(notRun) {
   }
 }
 
-/** With what went wrong. */
-function tellErrors(title, list) {
-  if (list.length === 0) return;
-  console.log(title);
-  for (const { where, errors } of list) {
+/** Last, so that whoever sees only the end of a long log sees what failed. */
+function tellFailures(failures) {
+  if (failures.length > 0) console.log('Failed:');
+  for (const { where, errors } of failures) {
     console.log(`  ${where}`);
     for (const { message } of errors)
       for (const line of String(message).split('\n').slice(0, 12)) console.log(`    ${line}`);
@@ -117,23 +74,24 @@ function tellErrors(title, list) {
 const PROJECT = '--project=';
 const args = process.argv.slice(2);
 
-buildIfNeeded();
+makeReady();
+const elsewhere = await runElsewhere(ROOT, args);
+if (elsewhere !== undefined) process.exit(elsewhere);
+const { startVitest } = await import('vitest/node');
 const vitest = await startVitest(
   'test',
   args.filter((arg) => !arg.startsWith(PROJECT)),
   {
-    root,
+    root: ROOT,
     project: args.filter((arg) => arg.startsWith(PROJECT)).map((arg) => arg.slice(PROJECT.length)),
     watch: false,
     reporters: ['default'],
   },
 );
-const { counts, failures, notRun, flaky } = count(vitest);
+const { counts, failures, notRun } = count(vitest);
 await vitest.close();
 tellNotRun(notRun);
-tellErrors('Passed only when tried again:', flaky);
-// Last, so that whoever sees only the end of a long log sees what failed.
-tellErrors('Failed:', failures);
+tellFailures(failures);
 const hasRun = counts.passed + counts.failed > 0;
 if (!hasRun) console.log('No test was found.');
 process.exitCode = counts.failed > 0 || !hasRun ? 1 : 0;

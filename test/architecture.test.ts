@@ -142,6 +142,11 @@ describe('the source tree', () => {
     expect(filesWhere(({ folder, code }) => folder !== 'cli' && CONSOLE.test(code))).toEqual([]);
   });
 
+  it('uses nothing that lies below the modules of node', () => {
+    const BELOW = /\bprocess(?:\.binding|\['binding'\]|\.reallyExit)|\bbinding\.call\(/;
+    expect(filesWhere(({ code }) => BELOW.test(code))).toEqual([]);
+  });
+
   it('starts programs, threads and virtual machines in launch and backends only', () => {
     const starters = filesWhere(
       ({ folder, bare }) => !RUNNERS.includes(folder) && STARTERS.test(bare),

@@ -46,6 +46,17 @@ describe('docs/errors.md', () => {
   });
 });
 
+describe.each(['README.md', 'SECURITY.md', 'docs/coding-agents.md'])('%s', (page) => {
+  it.each([
+    /is not VM-level isolation: [^.]*kernel of the host\. Run [^.]* in a microVM or gVisor, and (use )?assay for (the )?record and (the )?gate on top\./,
+    /does not prevent prompt injection\b/,
+    /record is what was observed, not a proof of intent\./,
+    /refused path may answer `ENOENT` or `EROFS` instead of `EACCES`, since it is not there inside\b/,
+  ])('says what a user must not believe: %s', (sentence) => {
+    expect(read(page)).toMatch(sentence);
+  });
+});
+
 describe('the documents', () => {
   it('name every flag', () => {
     const text = PAGES.map(read).join('\n');

@@ -38,7 +38,7 @@ const COLD_FOLDERS = [
 /** The grammar of policy files, hosts and addresses, the doors to the network, and what only some commands do. */
 const COLD_MODULES = [
   /^core\/(?!errors|printable|secret-names|secret-shapes|version)/,
-  /^host\/(?!guess-facts|facts|cgroups)/,
+  /^host\/(?!guess-facts|facts|cgroups|delegated-cgroup)/,
   /^policy\/(?:schema|validate|json-|parse-|yaml-|load|combine|examples|quick-net)/,
   /^policy\/(?:net-(?!entries)|decide-net|host|http-|idn|ip-|special-|effective-|suggest-)/,
   /^plan\/(?:named-net|network|doors|routed-ranges|trust)/,

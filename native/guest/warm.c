@@ -35,7 +35,7 @@ static struct interpreter {
 } interpreters[] = {
     {"python", "python3", {"python3", "-c", "import json,re,subprocess,socket,hashlib,random,platform;print(platform.python_version())", NULL}, {"python3", "/usr/lib/assay/warm.py", NULL}, {0}},
     {"javascript", "node", {"node", "-p", "require('child_process');process.versions.node", NULL}, {NULL}, {0}},
-    {"bash", "bash", {"bash", "-c", "echo $BASH_VERSION; ls / >/dev/null; cat /dev/null", NULL}, {NULL}, {0}},
+    {"bash", "bash", {"bash", "-c", "echo ${BASH_VERSION%%(*}; ls / >/dev/null; cat /dev/null", NULL}, {NULL}, {0}},
 };
 #define INTERPRETERS (sizeof interpreters / sizeof *interpreters)
 

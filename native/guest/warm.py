@@ -1,7 +1,7 @@
 # Waits, started and ready, until the agent says which program it is to be; then it is that program, as far as a program
 # can tell. native/guest/warm.c says when it is used. Everything is local: the names of the module become the program's.
 def wait_and_become():
-    import builtins, io, os, sys
+    import io, os, sys
 
     own_file = __file__
     os.write(3, b"r")
@@ -21,19 +21,10 @@ def wait_and_become():
     sys.path[0] = os.path.dirname(os.path.realpath(path))
     loader = sys.modules["_frozen_importlib_external"].SourceFileLoader("__main__", path)
     names = sys.modules["__main__"].__dict__
-    names.clear()
-    names.update(
-        __name__="__main__",
-        __doc__=None,
-        __package__=None,
-        __loader__=loader,
-        __spec__=None,
-        __annotations__={},
-        __builtins__=builtins,
-        __file__=path,
-        __cached__=None,
-    )
-    del builtins, chunk, parts, rest, loader, count, cwd, argv
+    # The rest is as this interpreter makes it for every program.
+    del names["wait_and_become"]
+    names.update(__loader__=loader, __file__=path)
+    del chunk, parts, rest, loader, count, cwd, argv
     try:
         with io.open_code(path) as file:
             code = compile(file.read(), path, "exec", dont_inherit=True)

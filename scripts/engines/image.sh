@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
-# Makes the root file system that containers start from: Debian's smallest system with Python 3, and Node. Built twice
-# from the same packages it has the same digest. No registry of images is asked, and no mirror is named: packages come
-# from the sources of this machine, Node comes from npm and is compared with the digest below.
+# Makes the root file system that containers start from: the smallest system of a distribution that has Python 3.14, and
+# Node's current LTS. Built twice from the same packages it has the same digest. No registry of images is asked, and no
+# mirror is named: packages come from where this machine gets its own, of the suite below instead of the machine's, and
+# are checked with the same keys. Node comes from npm and is compared with the digest below.
 set -euo pipefail
 
 DIR=${ASSAY_ENGINES_DIR:?'is set by npm run engines'}/image
-NODE_VERSION=22.23.3
+NODE_VERSION=24.21.0
 declare -A NODE_SHA512=(
-  [x64]=qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==
-  [arm64]=l3DAHZreylo+p9QXDtsOrjG2JXJqVzYXnAGmIQNOUNARcMppTO2cmewVQP+36tjJnSE+dzpMNtgW+c3oiDvXtA==
+  [x64]=3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==
+  [arm64]=FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==
 )
+# Those whose python3 is 3.14.
+DEBIAN_SUITE=forky
+UBUNTU_SUITE=resolute
 # Programs of gVisor's kernel do not all see what they expect (see docs/engines.md); these stand in for them there.
 GVISOR_APPLETS='ls stat'
 export SOURCE_DATE_EPOCH=1700000000
@@ -37,7 +41,7 @@ if [ -z "${ASSAY_ENGINES_REBUILD-}" ] && [ -s "$DIR/rootfs.tar" ] && [ "$(cat "$
   exit 0
 fi
 
-say 'building the image (Debian, Python 3, Node): about a minute'
+say 'building the image (Debian or Ubuntu, Python 3.14, Node): about a minute'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -50,10 +54,12 @@ got=$(node -e 'const { createHash } = require("node:crypto"), { readFileSync } =
   fail "node-linux-$arch@$NODE_VERSION is not what it was" "Expected sha512-${NODE_SHA512[$arch]}, got sha512-$got"
 tar -xzf "$work/node-linux-$arch-$NODE_VERSION.tgz" -C "$work" package/bin/node
 
-# The distribution's own entries of this machine's sources, whatever files they are in.
+# The distribution's own entries of this machine's sources, whatever files they are in: each with the same of the suite.
 list_sources() {
+  local entry='(deb [^ ]+) [^ -]+(-security|-updates)? '
   apt-get indextargets --format '$(ORIGIN)|deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
-    'Created-By: Packages' "Architecture: $debian_arch" | sed -nE 's/^(Debian|Ubuntu)\|//p' | sort -u >"$work/sources"
+    'Created-By: Packages' "Architecture: $debian_arch" |
+    sed -nE "s/^Debian\|$entry/\1 $DEBIAN_SUITE\2 /p; s/^Ubuntu\|$entry/\1 $UBUNTU_SUITE\2 /p" | sort -u >"$work/sources"
 }
 list_sources
 # Machines that are made from images often have no lists.
@@ -62,7 +68,9 @@ if ! [ -s "$work/sources" ] && [ "$(id -u)" = 0 ]; then
   list_sources
 fi
 [ -s "$work/sources" ] || fail 'apt has no packages of Debian or Ubuntu here' 'Run apt-get update, as root'
-suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+suite=$(sed -nE '1s/^deb [^ ]+ ([^ -]+).*/\1/p' "$work/sources")
+# Signatures are always checked. Whether lists may be past their date is for this machine to say, as for its own.
+eval "$(apt-config shell has_date Acquire::Check-Valid-Until/b)"
 
 cat >"$work/finish" <<'HOOK'
 set -eu
@@ -70,7 +78,8 @@ root=$1 applets=$2
 chmod 755 "$root/usr/local/bin/node"
 python=$(cd "$root/usr/lib" && echo python3.*)
 rm -rf "$root"/var/lib/apt/lists/* "$root"/var/cache/apt/* "$root"/var/cache/debconf/* "$root"/var/log/* \
-  "$root"/usr/share/zoneinfo "$root/usr/lib/$python/test" "$root"/usr/share/perl5 "$root"/tmp/* "$root"/etc/machine-id
+  "$root"/usr/share/zoneinfo "$root/usr/lib/$python/test" "$root"/usr/share/perl5 "$root"/tmp/* "$root"/etc/machine-id \
+  "$root"/etc/apt/apt.conf.d/99mmdebstrap
 # By digest and unchecked: the same bytes whenever it is built, and nothing to look up on import.
 chroot "$root" python3 -m compileall -q --invalidation-mode unchecked-hash "/usr/lib/$python"
 mkdir -p "$root/workspace" "$root/usr/lib/assay/gvisor" "$root/run/assay/code"
@@ -94,13 +103,15 @@ HOOK
 
 exclude() { printf -- "--dpkgopt=path-exclude=/usr/share/%s/* " "$@"; }
 # shellcheck disable=SC2046 # a list of words
-mmdebstrap --quiet --variant=minbase --include=python3-minimal,libpython3-stdlib,ca-certificates,libstdc++6,busybox-static \
+mmdebstrap --verbose --variant=minbase --include=python3-minimal,libpython3-stdlib,ca-certificates,libstdc++6,busybox-static \
   $(exclude man doc locale info lintian bash-completion) \
+  --aptopt="Acquire::Check-Valid-Until \"${has_date:-true}\"" \
   --customize-hook="upload $work/package/bin/node /usr/local/bin/node" \
   --customize-hook="sh $work/finish \"\$1\" '$GVISOR_APPLETS' $work/versions" \
   "$suite" "$work/rootfs.tar" - <"$work/sources" >"$DIR/build.log" 2>&1 || {
   tail -n 20 "$DIR/build.log" >&2
-  fail 'cannot build the image' "The log is $DIR/build.log; an ordinary user needs entries in /etc/subuid and /etc/subgid"
+  fail "cannot build the image from $suite" "The log is $DIR/build.log. Where this machine gets its packages there has to be \
+$suite; an ordinary user needs entries in /etc/subuid and /etc/subgid"
 }
 
 mv "$work/rootfs.tar" "$DIR/rootfs.tar.new"

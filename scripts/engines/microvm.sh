@@ -22,10 +22,10 @@ fail() {
 command -v apt-get dpkg-deb >/dev/null || fail 'needs apt-get and dpkg-deb (Debian or Ubuntu)'
 [ -s "$rootfs" ] || fail "cannot find the root at $rootfs; npm run engines builds it first"
 
-# The first sandbox would make it otherwise, and take longer. It needs assay itself, which npm ci builds.
+# The first sandbox would make it otherwise, and take longer. It needs assay itself, which npm start builds.
 make_snapshot() {
   if ! [ -f dist/index.mjs ]; then
-    echo 'microvm: the snapshot is made with the first sandbox (there is no dist yet: npm ci makes it)'
+    echo 'microvm: the snapshot is made with the first sandbox (there is no dist yet: npm start makes it)'
     return
   fi
   ASSAY_ENGINES_DIR=$cache node --input-type=module -e '
@@ -48,7 +48,7 @@ apt=()
 if ! apt-cache show linux-image-cloud-amd64 >/dev/null 2>&1; then
   mkdir -p "$work"/apt/{lists,cache}/partial
   apt=(-o Dir::State::Lists="$work/apt/lists" -o Dir::Cache="$work/apt/cache" -o APT::Sandbox::User="$(id -un)")
-  apt-get "${apt[@]}" -qq update || fail 'cannot get the package lists'
+  scripts/engines/apt.sh "${apt[@]}" -qq update || fail 'cannot get the package lists'
 fi
 
 missing=()
@@ -57,7 +57,7 @@ for i in "${!programs[@]}"; do
 done
 if [ ${#missing[@]} -gt 0 ]; then
   [ "$(id -u)" = 0 ] || fail "as root: apt-get install --no-install-recommends ${missing[*]}"
-  DEBIAN_FRONTEND=noninteractive apt-get "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
+  DEBIAN_FRONTEND=noninteractive scripts/engines/apt.sh "${apt[@]}" install -y --no-install-recommends "${missing[@]}"
 fi
 export PATH=$PATH:/usr/sbin:/sbin
 

@@ -20,7 +20,7 @@ import { helperPath } from '../launch/helper-path.ts';
 import { readHostTree } from '../launch/host-tree.ts';
 import { loadFilter } from '../launch/load-filter.ts';
 import { type HelperReport, ReportReader } from '../launch/report.ts';
-import { correctFacts } from '../launch/run.ts';
+import { correctFacts } from '../launch/correct-facts.ts';
 import type { LayerChoice } from '../plan/layers.ts';
 import type { Rlimit } from '../plan/limits.ts';
 import { makePlan, type Plan } from '../plan/make-plan.ts';
@@ -171,7 +171,7 @@ export class Confinement {
       const why = plan.explain();
       plan.close();
       if (report.end?.code === 0) return confinement;
-      const corrected = correctFacts(confinement.#host, report);
+      const corrected = await correctFacts(confinement.#host, report);
       if (!corrected) throw new SandboxError('start_failed', `Cannot confine ${title}: ${why}`);
       confinement.#host = corrected;
       confinement.#plan = confinement.#makePlan();

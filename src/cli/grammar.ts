@@ -171,7 +171,7 @@ export const COMMANDS = {
     positional: { name: 'FILE', min: 1, max: 1 },
   },
   keygen: { flags: JSON_SWITCH, positional: { name: 'FILE', min: 1, max: 1 } },
-  doctor: { flags: JSON_SWITCH },
+  doctor: { flags: { ...JSON_SWITCH, apparmor: {} } },
   selftest: {
     flags: {
       policy: POLICY,

@@ -287,7 +287,13 @@ export const TEXTS: Texts = {
   },
   doctor: {
     summary: 'Say what this machine can enforce, and what to do about the rest',
-    flags: { json: JSON_OUT },
+    flags: {
+      json: JSON_OUT,
+      apparmor: {
+        group: 'Output',
+        help: 'Print the profile by which AppArmor lets assay make user namespaces',
+      },
+    },
     examples: [{ line: 'assay doctor', why: 'Kernel, every layer, advice' }],
   },
   selftest: {

@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { guessFacts } from '../host/guess-facts.ts';
 import type { HostFacts } from '../host/facts.ts';
 import { probeFacts } from '../host/probe-facts.ts';
 import { helperPath } from '../launch/helper-path.ts';
@@ -11,10 +9,9 @@ import { makePlan, type Plan } from '../plan/make-plan.ts';
 import { planNamedNet } from '../plan/named-net.ts';
 import type { FsRule, Policy, Variables } from '../policy/policy.ts';
 
-/** The facts by doing; where the helper is not built, a guess is still better than no answer. */
+/** The facts by doing. */
 export function readFacts(): HostFacts {
-  const helper = helperPath();
-  return existsSync(helper) ? probeFacts({ helper }).facts : guessFacts();
+  return probeFacts({ helper: helperPath() }).facts;
 }
 
 export interface HostPlanInput {

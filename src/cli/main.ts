@@ -77,13 +77,5 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Everything has been written by now. Waiting for node to notice takes longer, and so does asking who listens. */
-function end(code: number, args: readonly string[]): void {
-  const { reallyExit } = process as { reallyExit?: (code: number) => never };
-  // Others have to be told: they may have something to take away.
-  if (args[0] === 'sandbox') reallyExit?.call(process, code);
-  process.exit(code);
-}
-
-const args = process.argv.slice(2);
-void main(args).then((code) => end(code, args));
+// Everything has been written by now, and waiting for node to notice takes longer.
+void main(process.argv.slice(2)).then((code) => process.exit(code));

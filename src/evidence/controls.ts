@@ -81,12 +81,14 @@ export function isLoopback(endpoint: string): boolean {
   return LOOPBACK.test(endpoint);
 }
 
-/** Endpoints that were really connected to; sockets in the private tmp are the run's own. */
+/** Endpoints that were really connected to. Sockets in the private tmp are the run's own, and abstract names that it bound. */
 export function listConnections({ network }: Entries): string[] {
+  const isOwn = (endpoint: string, ops: Entries['network'][string]): boolean =>
+    endpoint.startsWith('unix:${TMPDIR}') ||
+    (endpoint.startsWith('unix:@') && ops['bind']?.['ok'] !== undefined);
   return Object.entries(network)
-    .filter(([, ops]) => isConnected(ops))
-    .map(([endpoint]) => endpoint)
-    .filter((endpoint) => !endpoint.startsWith('unix:${TMPDIR}') && !endpoint.startsWith('unix:@'));
+    .filter(([endpoint, ops]) => isConnected(ops) && !isOwn(endpoint, ops))
+    .map(([endpoint]) => endpoint);
 }
 
 export function isConnected(ops: Entries['network'][string]): boolean {

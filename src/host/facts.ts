@@ -17,8 +17,10 @@ export interface HostFacts {
   readonly landlockAbi: number;
   readonly landlockReason?: string | undefined;
   readonly seccomp: Availability;
-  /** seccomp user notification with WAIT_KILLABLE_RECV and no listener above us. */
+  /** seccomp user notification with WAIT_KILLABLE_RECV, no listener above us, and memory of programs that can be read. */
   readonly notify: Availability;
+  /** Copies of a program's descriptors can be had. */
+  readonly descriptors: Availability;
   readonly namespaces: Readonly<Record<Namespace, Availability>>;
   /** nf_tables can lead the connections of a network namespace to a socket in it. */
   readonly nft: Availability;
@@ -37,5 +39,7 @@ export interface CgroupFacts {
   readonly pids?: string | undefined;
   readonly cpu?: string | undefined;
   readonly version: 0 | 1 | 2;
+  /** That of version 2 which gives no controllers on yet, and the controllers that it can give. */
+  readonly claimed?: { readonly directory: string; readonly controllers: readonly string[] };
   readonly reason?: string | undefined;
 }

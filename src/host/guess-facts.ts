@@ -7,6 +7,8 @@ const AVAILABLE: Availability = { isAvailable: true };
 
 /** Kernel versions that brought each Landlock ABI. */
 const LANDLOCK_SINCE: readonly (readonly [major: number, minor: number, abi: number])[] = [
+  [7, 2, 10],
+  [7, 1, 9],
   [7, 0, 8],
   [6, 15, 7],
   [6, 12, 6],
@@ -78,6 +80,7 @@ export function guessFacts(): HostFacts {
     notify: isAtLeast(version, 5, 19)
       ? AVAILABLE
       : { isAvailable: false, reason: `Linux ${kernel} is older than 5.19` },
+    descriptors: AVAILABLE,
     namespaces: {
       user: namespace,
       mount: isAtLeast(version, 5, 12)

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { claimCgroup, releaseCgroup } from './delegated-cgroup.ts';
 import type { CgroupFacts } from './facts.ts';
 
 const FILES = { memory: ['memory.max', 'memory.limit_in_bytes'], pids: ['pids.max'] } as const;
@@ -19,6 +20,21 @@ function tryController(directory: string, files: readonly string[]): string | nu
 
 /** The cgroups that were found, without those in which nothing can be made. */
 export function tryCgroups(found: CgroupFacts): CgroupFacts {
+  const { claimed } = found;
+  if (!claimed) return tryEach(found);
+  try {
+    claimCgroup(claimed.directory, claimed.controllers);
+  } catch (error) {
+    return { version: 0, reason: (error as Error).message };
+  }
+  try {
+    return tryEach(found);
+  } finally {
+    releaseCgroup(claimed.directory, claimed.controllers);
+  }
+}
+
+function tryEach(found: CgroupFacts): CgroupFacts {
   if (found.version === 0) return found;
   const reasons: string[] = [];
   const keep = (name: keyof typeof FILES): string | undefined => {

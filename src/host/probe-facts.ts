@@ -31,7 +31,8 @@ export function applyProbe(
     landlockReason:
       errors.landlock === '' ? undefined : explainErrno('landlock', errors.landlock, switches),
     seccomp: judge('seccomp'),
-    notify: judge('notify'),
+    notify: judge(errors.notify === '' ? 'memory' : 'notify'),
+    descriptors: judge('descriptors'),
     nft: judge('nft'),
     namespaces: {
       user: judge('user'),
@@ -57,7 +58,7 @@ export function probeFacts({ helper }: { readonly helper: string }): HostProbe {
         ? 'E_HELPER_MISSING'
         : 'E_LAUNCH_FAILED',
       `Cannot probe this host with ${helper}: ${result.error?.message ?? describeEnd(result)}`,
-      { hint: 'Run npm ci, which builds the helper', cause: result.error },
+      { hint: 'Run npm start, which builds the helper', cause: result.error },
     );
   const probe = parseProbe(result.stdout);
   const switches = readSwitches();

@@ -11,10 +11,12 @@ const WHAT: Readonly<Record<ProbeName, string>> = {
   nft: 'nf_tables with tproxy',
   seccomp: 'seccomp filters',
   notify: 'seccomp notification',
+  memory: 'reading the memory of programs',
+  descriptors: 'copying descriptors of programs',
 };
 
 /** Each of these is one sysctl that sets a ceiling; ENOSPC says that it is reached. */
-const CEILINGS: Readonly<Partial<Record<ProbeName, string>>> = {
+export const CEILINGS: Readonly<Partial<Record<ProbeName, string>>> = {
   user: 'user.max_user_namespaces',
   mount: 'user.max_mnt_namespaces',
   pid: 'user.max_pid_namespaces',
@@ -28,19 +30,38 @@ const NOT_BUILT: ReadonlySet<string> = new Set(
   'ENOENT EPROTONOSUPPORT EOPNOTSUPP EAFNOSUPPORT ENOPROTOOPT'.split(' '),
 );
 
-function explainCeiling(name: ProbeName, { maxUserNamespaces }: HostSwitches): string {
-  if (maxUserNamespaces === 0) return 'user.max_user_namespaces is 0';
-  return `the limit ${CEILINGS[name] ?? 'on namespaces'} is reached`;
+function explainCeiling(name: ProbeName, { closedCeilings }: HostSwitches): string {
+  const ceiling = CEILINGS[name] ?? '';
+  const closed = closedCeilings.find((sysctl) => sysctl === ceiling) ?? closedCeilings[0];
+  return closed === undefined ? `the limit ${ceiling} is reached` : `${closed} is 0`;
 }
 
 function explainForbidden(name: ProbeName, switches: HostSwitches): string {
   if (CEILINGS[name] !== undefined) {
     if (switches.isUsernsCloneOff) return 'kernel.unprivileged_userns_clone is 0';
-    if (switches.isApparmorRestricting) return 'AppArmor restricts unprivileged user namespaces';
+    if (isApparmorAtWork(switches)) return explainApparmor(switches);
   }
-  const who =
-    switches.isFiltered || switches.isContainer ? 'the container around assay' : 'this host';
+  if ((name === 'memory' || name === 'descriptors') && switches.ptraceScope > 1)
+    return `kernel.yama.ptrace_scope is ${switches.ptraceScope}`;
+  const who = isContained(switches) ? 'the container around assay' : 'this host';
   return `${who} forbids ${WHAT[name]}`;
+}
+
+function explainApparmor({ apparmorProfile }: HostSwitches): string {
+  return apparmorProfile === null
+    ? 'AppArmor restricts unprivileged user namespaces'
+    : `the AppArmor profile ${apparmorProfile} restricts user namespaces`;
+}
+
+/** A container has a profile of its engine's, which the engine's options lift. */
+export function isContained({ isFiltered, isContainer }: HostSwitches): boolean {
+  return isFiltered || isContainer;
+}
+
+/** An ordinary process is confined by no profile; but where namespaces are restricted, who makes one is. */
+export function isApparmorAtWork(switches: HostSwitches): boolean {
+  const { isApparmorRestricting, apparmorProfile } = switches;
+  return (isApparmorRestricting || apparmorProfile !== null) && !isContained(switches);
 }
 
 function explainInvalid(name: ProbeName): string {
@@ -61,6 +82,8 @@ function chooseReason(name: ProbeName, error: string, switches: HostSwitches): s
       return explainCeiling(name, switches);
     case 'EPERM':
     case 'EACCES':
+      if (name === 'pid' && switches.procCovers.length > 0)
+        return `a mount over part of /proc keeps another from being mounted: ${switches.procCovers[0]}`;
       return explainForbidden(name, switches);
     case 'EBUSY':
       return name === 'notify' ? 'another supervisor listens already' : `${WHAT[name]} are in use`;

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-/** What the helper tries, one after the other. `notify` is what the broker stands on. */
+/** What the helper tries, one after the other. `notify` and `memory` are what the broker stands on. */
 export const PROBES = [
   'landlock',
   'user',
@@ -11,6 +11,8 @@ export const PROBES = [
   'nft',
   'seccomp',
   'notify',
+  'memory',
+  'descriptors',
 ] as const;
 export type ProbeName = (typeof PROBES)[number];
 

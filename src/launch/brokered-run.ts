@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import type { Socket as UdpSocket } from 'node:dgram';
 import type { Duplex } from 'node:stream';
 import type { ConnectAnswer, ConnectJudge, DoorService, ServeDoors } from '../egress/doors.ts';
@@ -6,7 +5,7 @@ import { within } from './door-keeper.ts';
 import { noteProblem } from './door-problem.ts';
 import { Gate } from './gate.ts';
 import { type BrokerMessage, BrokerReader, writeAnswer, writeForget } from './judge-messages.ts';
-import { type SpawnedHelper, type SpawnRequest, toSpawned } from './spawn-helper.ts';
+import { spawnChild, type SpawnedHelper, type SpawnRequest, toSpawned } from './spawn-helper.ts';
 
 const CLOSING_MS = 1000;
 const DRAINING_MS = 2000;
@@ -148,16 +147,10 @@ export async function startBrokered(options: {
   readonly request: SpawnRequest;
   readonly load: LoadDoors;
 }): Promise<{ readonly helper: SpawnedHelper; readonly keeper: BrokeredKeeper }> {
-  const { spawn } = process.getBuiltinModule('node:child_process');
-  const { file, fd } = options.request;
   const problems: string[] = [];
   const onError = (error: unknown): void => void problems.push(String(error));
   const gates = [await Gate.open(onError), await Gate.open(onError)] as const;
-  const child: ChildProcess = spawn(file, [], {
-    stdio: [0, 1, 2, fd, 'pipe'],
-    env: {},
-    cwd: '/',
-  });
+  const child = spawnChild({ ...options.request, channel: 'pipe' });
   const channel = child.stdio[4] as Duplex;
   const keeper = new BrokeredKeeper({ channel, gates, load: options.load, problems });
   return { helper: toSpawned(child), keeper };

@@ -2,9 +2,8 @@ import type { Socket as UdpSocket } from 'node:dgram';
 import type { Server, Socket } from 'node:net';
 import type { Doors, DoorService, ServeDoors } from '../egress/doors.ts';
 import type { LaunchPlan } from '../plan/plan.ts';
-import type { DoorHandle } from './door-channel.ts';
 import { noteProblem } from './door-problem.ts';
-import { BACKLOG, DoorWatch } from './door-watch.ts';
+import { BACKLOG, type DoorHandle, DoorWatch, requireDoorHandle } from './door-watch.ts';
 
 export const DOOR_NAMES = ['proxy', 'dns', 'dnsTcp', 'transparent', 'transparent6'] as const;
 export type DoorName = (typeof DOOR_NAMES)[number];
@@ -61,7 +60,15 @@ export class DoorKeeper {
     process.on('unhandledRejection', this.#onCrash);
   }
 
-  take(name: string, handle: DoorHandle): void {
+  take(name: string, received: unknown): void {
+    try {
+      this.#accept(name, requireDoorHandle(received));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #accept(name: string, handle: DoorHandle): void {
     if (this.#isClosed || this.#handles.has(name)) {
       handle.close();
       return;

@@ -1,9 +1,9 @@
 import type { ServeDoors } from '../egress/doors.ts';
 import type { LaunchPlan } from '../plan/plan.ts';
-import { spawnWithDoors, type TakeDoor, takeDoorsFrom } from './door-channel.ts';
+import { hearDoors } from './door-channel.ts';
 import { DoorKeeper, expectDoors } from './door-keeper.ts';
 import type { EarlyHelper } from './early-helper.ts';
-import type { SpawnedHelper, SpawnRequest } from './spawn-helper.ts';
+import { spawnChild, type SpawnedHelper, type SpawnRequest, toSpawned } from './spawn-helper.ts';
 
 /** A helper that makes doors, and who owns them. */
 export interface DoorRun {
@@ -25,8 +25,7 @@ export async function startWithDoors(options: {
     return startBrokered({ request, load });
   }
   const keeper = new DoorKeeper({ expected: expectDoors(plan), load });
-  const take: TakeDoor = (name, handle) => keeper.take(name, handle);
-  if (early && takeDoorsFrom(early.channel, take)) return { helper: early, keeper };
-  await early?.dismiss();
-  return { helper: spawnWithDoors(request, take), keeper };
+  const child = early?.child ?? spawnChild({ ...request, channel: 'ipc' });
+  hearDoors(child, ({ door = '' }, handle) => keeper.take(door, handle));
+  return { helper: early ?? toSpawned(child), keeper };
 }

@@ -1,4 +1,28 @@
-import type { DoorHandle } from './door-channel.ts';
+import { AssayError } from '../core/errors.ts';
+
+/**
+ * A socket that came with a message, as node hands it on before it is a server of its own. Not documented, but for its
+ * use as `server.listen(handle)`, so nothing is called that is not seen to be there.
+ */
+export interface DoorHandle {
+  close(): void;
+  readonly listen?: (backlog: number) => number;
+  readonly recvStart?: () => number;
+  onconnection?: (this: DoorHandle, status: number, client?: DoorHandle) => void;
+  onmessage?: (this: DoorHandle, ...message: never[]) => void;
+}
+
+export function requireDoorHandle(handle: unknown): DoorHandle {
+  const { listen, recvStart, close } = handle as Partial<Record<string, unknown>>;
+  const isServer = typeof listen === 'function' && 'onconnection' in (handle as object);
+  if (typeof close === 'function' && (isServer || typeof recvStart === 'function'))
+    return handle as DoorHandle;
+  throw new AssayError(
+    'E_LAUNCH_FAILED',
+    `Node ${process.versions.node} hands over sockets in a way that assay does not know`,
+    { hint: 'Use Node 20, 22, 24 or 26, or a policy without net.allow' },
+  );
+}
 
 /** More than node's own choice: a burst of connections waits, and is not sent away. */
 export const BACKLOG = 4096;
@@ -18,10 +42,14 @@ export class DoorWatch {
     this.#onKnock = onKnock;
   }
 
-  /** False when this version of node has no such handles; then there is nothing to wait for. */
+  /** False when it cannot be listened to; then there is nothing to wait for. */
   add(handle: DoorHandle): boolean {
-    if (handle.listen) return this.#addListener(handle) && handle.listen(BACKLOG) === 0;
-    return handle.recvStart !== undefined && this.#addReceiver(handle) && handle.recvStart() === 0;
+    if (handle.listen) {
+      this.#addListener(handle);
+      return handle.listen(BACKLOG) === 0;
+    }
+    this.#addReceiver(handle);
+    return handle.recvStart?.() === 0;
   }
 
   /** To be called when the handles have got their real owners. */
@@ -36,20 +64,18 @@ export class DoorWatch {
     this.#handOn.length = 0;
   }
 
-  #addListener(handle: DoorHandle): boolean {
+  #addListener(handle: DoorHandle): void {
     handle.onconnection = (status, client) => {
       if (client) this.#clients.add(client);
       this.#handOn.push(() => handle.onconnection?.(status, client));
       this.#onKnock();
     };
-    return true;
   }
 
-  #addReceiver(handle: DoorHandle): boolean {
+  #addReceiver(handle: DoorHandle): void {
     handle.onmessage = (...message) => {
       if (this.#handOn.length < MAX_KEPT) this.#handOn.push(() => handle.onmessage?.(...message));
       this.#onKnock();
     };
-    return true;
   }
 }

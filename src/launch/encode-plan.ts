@@ -53,6 +53,7 @@ const FLAG: Readonly<Record<PlanFlag, number>> = {
   isBrokered: 16_384,
   hasLazyDoors: 32_768,
   isOffNetwork: 65_536,
+  hasNoCopies: 131_072,
 };
 
 const NOT_ASCII = /[^\0-\x7f]/;

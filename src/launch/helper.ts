@@ -1,5 +1,4 @@
-import { closeSync, existsSync, readSync, writeSync } from 'node:fs';
-import { AssayError } from '../core/errors.ts';
+import { closeSync, readSync, writeSync } from 'node:fs';
 import type { ServeDoors } from '../egress/doors.ts';
 import type { LaunchPlan } from '../plan/plan.ts';
 import type { DoorRun } from './door-run.ts';
@@ -144,10 +143,6 @@ export async function performPlan(
   options: PerformOptions,
 ): Promise<PerformedPlan> {
   const file = helperPath();
-  if (!existsSync(file))
-    throw new AssayError('E_HELPER_MISSING', `Cannot find the helper at ${file}`, {
-      hint: 'Run npm ci, which builds it',
-    });
   const { early } = options;
   const fd = early?.fd ?? openPlanFile(options.scratch);
   let timer: NodeJS.Timeout | undefined;

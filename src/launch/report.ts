@@ -69,7 +69,17 @@ interface Line {
 }
 
 /** Lines of the record: events, programs, command lines, counts. All but refusals are only passed on. */
-const RECORD_KEYS: ReadonlySet<string> = new Set(['e', 'p', 'a', 'c', 'n', 's', 'pids', 'lost']);
+const RECORD_KEYS: ReadonlySet<string> = new Set([
+  'e',
+  'p',
+  'a',
+  'c',
+  'n',
+  's',
+  'pids',
+  'lost',
+  'unread',
+]);
 /**
  * The error and the rule of an event that was refused. A quote inside a name has a backslash before it, and before a
  * whole name there is never a number, so no name looks like this; the text of a link may.

@@ -1,7 +1,7 @@
 import { lstatSync, writeFileSync } from 'node:fs';
 import { AssayError } from '../core/errors.ts';
 import type { ServeDoors } from '../egress/doors.ts';
-import type { HostFacts, Namespace } from '../host/facts.ts';
+import type { HostFacts } from '../host/facts.ts';
 import { findBrokerRule, FOREIGN_SOCKET } from '../plan/broker.ts';
 import { type FileTree, isAtOrBelow } from '../plan/file-tree.ts';
 import { READ } from '../plan/grants.ts';
@@ -11,7 +11,8 @@ import { choosePlanNet } from '../plan/net-plan.ts';
 import type { Recording } from '../plan/plan.ts';
 import type { FsRule, Policy, Variables } from '../policy/policy.ts';
 import { CgroupSet } from './cgroup.ts';
-import { describeErrno, nameErrno } from './errno.ts';
+import { correctFacts } from './correct-facts.ts';
+import { describeErrno } from './errno.ts';
 import type { GitTraces, SetAside } from './git-aftermath.ts';
 import { EarlyHelper, wantsEveryNamespace } from './early-helper.ts';
 import { type PerformedPlan, performPlan } from './helper.ts';
@@ -86,52 +87,6 @@ const BROKEN_DOWN: HelperEnd = { code: 125, signal: 0, timedOut: false, limit: '
 
 const GRACE_MS = 2000;
 const MAX_ATTEMPTS = 8;
-
-const NAMESPACE_STEPS: Readonly<Record<string, readonly Namespace[]>> = {
-  user: ['user', 'mount', 'pid', 'ipc', 'net'],
-  namespaces: ['mount', 'pid', 'ipc', 'net'],
-  mount: ['mount', 'pid'],
-  pid: ['pid'],
-  net: ['net'],
-};
-
-/** ENOTSUP and EOPNOTSUPP are one number with two names. */
-const REFUSED_BY_HOST: ReadonlySet<string | undefined> = new Set(
-  'EPERM EACCES ENOSYS EINVAL ENOSPC EUSERS ENOTSUP EOPNOTSUPP EROFS'.split(' '),
-);
-
-/** The facts without what the helper has just found missing; null when the failure is no fact about the host. */
-export function correctFacts(host: HostFacts, report: HelperReport): HostFacts | null {
-  if (report.abi !== undefined)
-    return { ...host, landlockAbi: report.abi, landlockReason: 'not available to this process' };
-  const { failed } = report;
-  if (!failed) return null;
-  const reason = `${failed.what}: ${describeErrno(failed.errno)}`;
-  const missing = { isAvailable: false, reason } as const;
-  if (failed.step === 'broker' && host.notify.isAvailable) {
-    const busy = describeErrno(failed.errno).startsWith('EBUSY')
-      ? 'another supervisor listens already'
-      : reason;
-    return { ...host, notify: { isAvailable: false, reason: busy } };
-  }
-  if (failed.step === 'seccomp' && host.seccomp.isAvailable) return { ...host, seccomp: missing };
-  if (failed.step === 'landlock') return { ...host, landlockAbi: 0, landlockReason: reason };
-  if (failed.step === 'pids' && host.hasPidMax) return { ...host, hasPidMax: false };
-  if (failed.step === 'doors' && failed.what.startsWith('ipv6') && host.ipv6.isAvailable)
-    return { ...host, ipv6: missing };
-  if (failed.step === 'doors' && failed.what === 'lazy' && host.canBeLazy)
-    return { ...host, canBeLazy: false };
-  if (failed.step === 'doors' && host.nft.isAvailable) return { ...host, nft: missing };
-  if (failed.step === 'cgroup') return { ...host, cgroup: { version: 0, reason } };
-  // A path that is gone or a full table is no fact about the host: it is an error, and nothing runs with less.
-  if (!REFUSED_BY_HOST.has(nameErrno(failed.errno))) return null;
-  const lost = NAMESPACE_STEPS[failed.step]?.filter((name) => host.namespaces[name].isAvailable);
-  if (!lost?.length) return null;
-  return {
-    ...host,
-    namespaces: { ...host.namespaces, ...Object.fromEntries(lost.map((name) => [name, missing])) },
-  };
-}
 
 /** What the attempts of one run share. */
 interface Means {
@@ -294,7 +249,7 @@ interface Tried {
 /** Namespaces are made while the plan is, unless they are likely to be others than the plan wants. */
 async function tryPlans(request: RunRequest, leftovers: string[]): Promise<Tried> {
   const early = wantsEveryNamespace(request.host, request.choice)
-    ? EarlyHelper.start(request.variables.tmpdir)
+    ? new EarlyHelper(request.variables.tmpdir)
     : undefined;
   try {
     return await tryEachPlan(request, { leftovers, early });
@@ -324,7 +279,7 @@ async function tryEachPlan(request: RunRequest, means: Means): Promise<Tried> {
       sinceMs: startedMs,
       rules: plan.launch.brokerRules,
     });
-    const corrected = report.end && !report.failed ? null : correctFacts(host, report);
+    const corrected = report.end && !report.failed ? null : await correctFacts(host, report);
     if (corrected === null || report.hasRecord)
       return { result: toResult(request, plan, report, setAside), gone: report.gone };
     host = corrected;

@@ -12,74 +12,20 @@ export interface SpawnRequest {
   readonly file: string;
   /** Becomes descriptor 3; 0, 1 and 2 are passed on. */
   readonly fd: number;
-  /** Becomes descriptor 4. */
-  readonly channel?: object | undefined;
+  /** Becomes descriptor 4: bytes, or messages that may bring sockets. */
+  readonly channel?: 'pipe' | 'ipc' | undefined;
   readonly args?: readonly string[] | undefined;
 }
 
-/** What node's own child_process stands on. Not documented, so every step of using it may fail. */
-interface ProcessHandle {
-  onexit: (status: number, signal: string) => void;
-  spawn(options: object): number;
-  kill(signal: number): number;
-  close(): void;
-}
-
-/**
- * Loading child_process takes as long as all of the planning, for streams that are not used here. Where node lets us
- * have the handle below it, that is used; where not, child_process is.
- */
-export function spawnHelper(request: SpawnRequest): SpawnedHelper {
-  return spawnDirectly(request) ?? spawnAsDocumented(request);
-}
-
-function findHandle(): (new () => ProcessHandle) | undefined {
-  try {
-    const { binding } = process as unknown as {
-      binding?: (name: string) => { Process?: new () => ProcessHandle };
-    };
-    return binding?.call(process, 'process_wrap').Process;
-  } catch {
-    return undefined; // taken out of this version of node
-  }
-}
-
-export function spawnDirectly({
-  file,
-  fd,
-  channel,
-  args = [],
-}: SpawnRequest): SpawnedHelper | undefined {
-  const Handle = findHandle();
-  if (typeof Handle !== 'function') return undefined;
-  const handle = new Handle();
-  const ended = new Promise<NodeJS.Signals | null>((resolve) => {
-    handle.onexit = (_, signal) => {
-      handle.close();
-      resolve(signal === '' ? null : (signal as NodeJS.Signals));
-    };
-  });
-  const stdio: object[] = [0, 1, 2, fd].map((number) => ({ type: 'fd', fd: number }));
-  if (channel) stdio.push({ type: 'pipe', handle: channel });
-  const error = handle.spawn({
-    file,
-    args: [file, ...args],
-    cwd: '/',
-    envPairs: [],
-    stdio,
-    detached: false,
-  });
-  if (error !== 0) return undefined; // child_process says what is wrong in words
-  const kill = (signal: NodeJS.Signals): void => {
-    const { constants } = process.getBuiltinModule('node:os');
-    handle.kill(constants.signals[signal]);
-  };
-  return { ended, kill };
-}
-
-function spawnAsDocumented({ file, fd }: SpawnRequest): SpawnedHelper {
+export function spawnChild({ file, fd, channel, args = [] }: SpawnRequest): ChildProcess {
+  // Loaded by those that start something: help and version do not.
   const { spawn } = process.getBuiltinModule('node:child_process');
-  return toSpawned(spawn(file, [], { stdio: [0, 1, 2, fd], env: {}, cwd: '/' }));
+  const stdio = [0, 1, 2, fd, ...(channel ? [channel] : [])];
+  return spawn(file, args, { stdio, env: {}, cwd: '/' });
+}
+
+export function spawnHelper(request: SpawnRequest): SpawnedHelper {
+  return toSpawned(spawnChild(request));
 }
 
 export function toSpawned(child: ChildProcess): SpawnedHelper {

@@ -19,6 +19,10 @@ export interface CoverageInput {
   /** What went wrong in serving the doors to the network. */
   readonly doorProblems?: readonly string[] | undefined;
   readonly lost: number;
+  /** Calls that were seen and could not be read. */
+  readonly unread: number;
+  /** Sockets of the run's own stand in for a program's: nobody sees which are bound. */
+  readonly areSocketsReplaced: boolean;
   readonly damagedLines: number;
   readonly overflow: readonly Overflow[];
   /** Places that could not be looked at after the run, to tell how they ended. */
@@ -49,6 +53,9 @@ function stateSurface(surface: Watched, input: CoverageInput): SurfaceCoverage {
       ? ['datagrams that are sent without connect are not watched']
       : []),
     ...(surface === 'network' ? (input.doorProblems ?? []) : []),
+    ...(surface === 'network' && input.areSocketsReplaced && input.network !== 'none'
+      ? ['ports that are taken by listen alone are not told']
+      : []),
     ...describeLosses(input),
     ...describeOverflow(surface, input.overflow),
     ...(surface === 'changes' && input.unseen
@@ -68,9 +75,11 @@ function whyAbsent(surface: Watched, input: CoverageInput): string | undefined {
 }
 
 /** What is lost may have been anything. */
-function describeLosses({ lost, damagedLines, isCutShort }: CoverageInput): string[] {
+function describeLosses(input: CoverageInput): string[] {
+  const { lost, unread, damagedLines, isCutShort } = input;
   const reasons: string[] = [];
   if (lost > 0) reasons.push(`${countOf(lost, 'event')} could not be written down`);
+  if (unread > 0) reasons.push(`${countOf(unread, 'call')} could not be read, and failed`);
   if (damagedLines > 0)
     reasons.push(`${countOf(damagedLines, 'line')} of the record could not be read`);
   if (isCutShort) reasons.push('the record ends before the program did');

@@ -130,7 +130,7 @@ export type Line =
   | CommandLine
   | SocketLine
   | { readonly type: 'event-counts' | 'program-counts' | 'pids'; readonly pairs: readonly Pair[] }
-  | { readonly type: 'lost'; readonly count: number }
+  | { readonly type: 'lost' | 'unread'; readonly count: number }
   /** `absent`: something was looked for that is out of sight; told elsewhere, and numbered as events are. */
   | { readonly type: 'absent' | 'other' };
 
@@ -148,7 +148,8 @@ export function decodeLine(raw: string): Line | undefined {
   const body: unknown = (value as Readonly<Record<string, unknown>>)[key];
   if (OTHER_LINES.has(key)) return { type: 'other' };
   if (key === 'absent') return { type: 'absent' };
-  if (key === 'lost') return isCount(body) ? { type: 'lost', count: body } : undefined;
+  if (key === 'lost' || key === 'unread')
+    return isCount(body) ? { type: key, count: body } : undefined;
   if (!Array.isArray(body)) return undefined;
   return decodeBody(key, body as readonly unknown[]);
 }

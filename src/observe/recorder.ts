@@ -53,6 +53,8 @@ export interface Recording {
   readonly egress?: EgressTotals | undefined;
   /** Events that the helper saw and could not write down. */
   readonly lost: number;
+  /** Calls that the helper could not read. */
+  readonly unread: number;
   /** Lines that could not be understood. */
   readonly damagedLines: number;
 }
@@ -77,6 +79,7 @@ export class Recorder {
   #unknownIds = 0;
   #absent = 0;
   #lost = 0;
+  #unread = 0;
   #damagedLines = 0;
 
   constructor(options: RecorderOptions) {
@@ -157,6 +160,7 @@ export class Recorder {
       overflow,
       egress,
       lost: this.#lost,
+      unread: this.#unread,
       damagedLines: this.#damagedLines + Math.max(0, this.#unknownIds - this.#absent),
     };
   }
@@ -202,6 +206,9 @@ export class Recorder {
         return true;
       case 'lost':
         this.#lost += line.count;
+        return true;
+      case 'unread':
+        this.#unread += line.count;
         return true;
       case 'absent':
         this.#absent += 1;

@@ -12,17 +12,26 @@ export function describeRule(rule: {
 /** Rules that no layer which is left enforces. */
 export function findDegradations(
   net: NetPlan,
-  needs: Needs,
+  needs: Pick<Needs, 'conflicts' | 'isAllowListKept'>,
   active: ActiveLayers,
   hasWritableWorkspace: boolean,
 ): Degradation[] {
+  const { has } = active;
   const degradations: Degradation[] = [];
-  if (active.landlockAbi === 0 && !active.has.broker)
+  if (active.landlockAbi === 0 && !has.broker)
     degradations.push({
       rule: 'fs',
-      reason: 'without Landlock and the broker, reading outside the allowed paths is not refused',
+      reason: has.mount
+        ? 'without Landlock and the broker, what is not hidden can be read'
+        : 'without Landlock, the broker and mount, reading and writing outside the allowed paths are not refused',
     });
-  if (!active.has.broker) {
+  if (!has.broker && !has.mount && !has.seccomp)
+    degradations.push({
+      rule: 'fs attributes',
+      reason:
+        'without seccomp, the broker and mount, modes, owners and times outside can be changed',
+    });
+  if (!has.broker) {
     for (const rule of new Set(needs.conflicts.map(({ deny }) => describeRule(deny))))
       degradations.push({
         rule,
@@ -31,7 +40,9 @@ export function findDegradations(
     if (hasWritableWorkspace)
       degradations.push({
         rule: 'configuration protection',
-        reason: 'files that do not exist yet can only be protected by the broker',
+        reason: has.mount
+          ? 'git hooks, .git/config and files that do not exist yet can only be protected by the broker'
+          : 'without the broker and mount it can be changed, also where it exists: git hooks, .git/config, editors, agents',
       });
     if (needs.isAllowListKept && active.landlockAbi > 0)
       degradations.push({
@@ -39,25 +50,31 @@ export function findDegradations(
         reason: 'an allow rule with a wildcard needs the broker',
       });
   }
-  if (!active.has.pid)
+  if (!has.pid)
     degradations.push({
       rule: 'processes',
       reason: 'without a pid namespace, processes outside can be seen',
     });
-  if (!active.has.pid && active.landlockAbi < 6)
+  if (!has.pid && active.landlockAbi < 6)
     degradations.push({
       rule: 'signals',
       reason: 'without a pid namespace and Landlock 6, processes outside can be signalled',
     });
-  if (!active.has.net && net.network !== 'host')
+  if (!has.net && net.network !== 'host')
     degradations.push({
       rule: 'network',
-      reason: "without a network namespace, the host's sockets can be listed",
+      reason:
+        "without a network namespace, the host's sockets can be listed, abstract names are the host's, and there is no loopback of the run's own",
     });
-  if (!active.has.seccomp)
+  if (!has.seccomp)
     degradations.push({
       rule: 'system calls',
       reason: 'without seccomp, sockets and system calls are not restricted',
+    });
+  if (!has.seccomp && !has.ipc)
+    degradations.push({
+      rule: 'shared memory',
+      reason: 'without seccomp and an IPC namespace, that of programs outside is open',
     });
   return [...degradations, ...net.open, ...net.closed];
 }

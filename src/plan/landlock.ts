@@ -9,7 +9,12 @@ const FS_RIGHTS: readonly { readonly abi: number; readonly bits: number }[] = [
   { abi: 3, bits: 1 << 14 }, // truncate
   { abi: 5, bits: 1 << 15 }, // ioctl on devices
 ];
-const KNOWN_ABI = 7;
+/** Connecting and sending to unix sockets by path, since ABI 9; those that were made inside stay open. */
+const RESOLVE_UNIX = 1 << 16;
+/** Binding and connecting of TCP; binding and sending of UDP, since ABI 10. */
+const TCP_RIGHTS = 3;
+const UDP_RIGHTS = 12;
+export const KNOWN_ABI = 10;
 
 const LIST_RIGHT = 1 << 3;
 const READ_RIGHTS = (1 << 2) | LIST_RIGHT;
@@ -78,11 +83,14 @@ export function planLandlock(options: {
   readonly listed: readonly string[];
   /** Whatever is not granted for writing lies on a read-only mount. */
   readonly isRestReadOnly: boolean;
-  /** TCP is refused by Landlock as well; to the program alone, where the broker connects. */
+  /** TCP and UDP are refused by Landlock as well; to the program alone, where the broker connects. */
   readonly isNetworkRefused: boolean;
+  /** No rule names a unix socket of others. One that does may mean what is not there yet, which only the broker can tell. */
+  readonly isUnixRefused: boolean;
 }): LandlockPlan {
   const abi = Math.min(options.abi, KNOWN_ABI);
-  const fs = handledFsRights(abi);
+  const fs = handledFsRights(abi) | (abi >= 9 && options.isUnixRefused ? RESOLVE_UNIX : 0);
+  const net = (abi >= 4 ? TCP_RIGHTS : 0) | (abi >= 10 ? UDP_RIGHTS : 0);
   const byPath = new Map<string, number>();
   const accessOf = (grant: Pick<Grant, 'path' | 'rights'>): number =>
     (toAccess(grant) | easeOpening(grant, options.isRestReadOnly)) & fs;
@@ -103,7 +111,7 @@ export function planLandlock(options: {
   return {
     abi: options.abi,
     fs,
-    net: abi >= 4 && options.isNetworkRefused ? 3 : 0,
+    net: options.isNetworkRefused ? net : 0,
     scope: abi >= 6 ? 3 : 0,
     rules: Array.from(rules, ([access, paths]) => ({ access, paths })),
   };

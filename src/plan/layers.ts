@@ -15,6 +15,8 @@ export interface ActiveLayers {
   readonly has: Readonly<Record<Layer, boolean>>;
   readonly landlockAbi: number;
   readonly isAbiExact: boolean;
+  /** Else the broker puts sockets of its own in the place of a program's. */
+  readonly canCopyDescriptors: boolean;
   readonly reports: readonly LayerReport[];
 }
 
@@ -57,6 +59,13 @@ function whyUnsupported(
   return null;
 }
 
+/** What a layer that is there cannot do. */
+function describeLack(layer: Layer, landlockAbi: number, { descriptors }: HostFacts): string {
+  if (layer === 'landlock') return describeMissing(landlockAbi);
+  if (layer !== 'broker' || descriptors.isAvailable) return '';
+  return `sockets lose the options that were set before they connect or bind: ${descriptors.reason}`;
+}
+
 /** Which layers there are for this run, and what the banner says about each. */
 export function chooseLayers(host: HostFacts, choice: LayerChoice): ActiveLayers {
   const has: Partial<Record<Layer, boolean>> = {};
@@ -64,10 +73,10 @@ export function chooseLayers(host: HostFacts, choice: LayerChoice): ActiveLayers
   const landlockAbi = Math.min(host.landlockAbi, choice.landlockAbi ?? Number.MAX_SAFE_INTEGER);
   for (const layer of LAYERS) {
     const reason = choice.left.has(layer)
-      ? (whyAbsent(layer, host) ?? whyUnsupported(layer, has, host))
+      ? (whyUnsupported(layer, has, host) ?? whyAbsent(layer, host))
       : LEFT_OUT;
     has[layer] = reason === null;
-    const missing = layer === 'landlock' && reason === null ? describeMissing(landlockAbi) : '';
+    const missing = reason === null ? describeLack(layer, landlockAbi, host) : '';
     reports.push({
       layer,
       status: reason !== null ? 'absent' : missing ? 'partial' : 'enforced',
@@ -78,6 +87,7 @@ export function chooseLayers(host: HostFacts, choice: LayerChoice): ActiveLayers
     has: has as Record<Layer, boolean>,
     landlockAbi: has.landlock ? landlockAbi : 0,
     isAbiExact: choice.landlockAbi === null && has.landlock === true,
+    canCopyDescriptors: host.descriptors.isAvailable,
     reports,
   };
 }

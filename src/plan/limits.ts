@@ -26,6 +26,8 @@ export interface LimitReport {
 export interface CgroupPlan {
   readonly directory: string;
   readonly settings: readonly (readonly [file: string, value: string])[];
+  /** Controllers that the directory does not give on yet. */
+  readonly claimed?: readonly string[] | undefined;
 }
 
 export interface LimitPlan {
@@ -166,7 +168,11 @@ export function planLimits(options: LimitOptions): LimitPlan {
   }
   return {
     rlimits,
-    cgroups: Array.from(cgroups, ([directory, settings]) => ({ directory, settings })),
+    cgroups: Array.from(cgroups, ([directory, settings]) => ({
+      directory,
+      settings,
+      claimed: cgroup.claimed?.controllers,
+    })),
     softLimits,
     reports,
     pidMax,

@@ -239,6 +239,7 @@ export function makePlan(input: PlanInput): Plan {
         isTransparent: doors?.isTransparent ?? false,
         hasLazyDoors: doors?.isLazy ?? false,
         isOffNetwork: network !== 'host' && !isObserveOnly,
+        hasNoCopies: !active.canCopyDescriptors,
       },
       namespaces,
       uid: host.uid,
@@ -262,6 +263,7 @@ export function makePlan(input: PlanInput): Plan {
             listed: has.mount ? ['/dev'] : [],
             isRestReadOnly: has.mount,
             isNetworkRefused: network === 'none' || network === 'brokered',
+            isUnixRefused: policy.unix.length === 0,
           })
         : null,
       filter,

@@ -7,6 +7,7 @@ import {
   planDoors,
   planResolver,
 } from './doors.ts';
+import type { ActiveLayers } from './layers.ts';
 import type { NetPlan, NetPlanInput } from './net-plan.ts';
 import { isByAddress, isEverything, mayNeedDoor, type Network, planNetwork } from './network.ts';
 import type { Degradation } from './plan.ts';
@@ -30,7 +31,7 @@ export function planNamedNet(input: NetPlanInput): NetPlan {
     addVariables: (env) =>
       doors ? addTrustVariables(addProxyVariables(env, set, network), trust, set) : env,
     open: findOpenDenies(policy, network),
-    closed: findDoorDegradations(policy, network, doors),
+    closed: findDoorDegradations(policy, network, doors, active),
   };
 }
 
@@ -49,9 +50,13 @@ function findDoorDegradations(
   policy: Policy,
   network: Network,
   doors: DoorPlan | null,
+  { canCopyDescriptors }: ActiveLayers,
 ): Degradation[] {
   if (network === 'host' || doors?.status === 'enforced') return [];
-  const reason = doors ? doors.reason : 'reaching hosts needs net, or the broker and Landlock 4';
+  const lack = canCopyDescriptors ? '' : '; in a container: --cap-add SYS_PTRACE';
+  const reason = doors
+    ? doors.reason
+    : `reaching hosts needs net, or the broker and Landlock 4${lack}`;
   // The broker knows addresses as well as any door does; it is names that not every program finds.
   const isMissed = (rule: NetRule): boolean =>
     mayNeedDoor(rule) && (network !== 'brokered' || !isByAddress(rule));

@@ -27,9 +27,9 @@ export function planNetwork(policy: Policy, active: ActiveLayers): Network {
     : 'none';
 }
 
-/** Should the broker be passed by, the kernel refuses. */
-export function canBroker({ has, landlockAbi }: ActiveLayers): boolean {
-  return has.broker && landlockAbi >= TCP_ABI;
+/** Should the broker be passed by, the kernel refuses. What it has connected it must be able to cut. */
+export function canBroker({ has, landlockAbi, canCopyDescriptors }: ActiveLayers): boolean {
+  return has.broker && landlockAbi >= TCP_ABI && canCopyDescriptors;
 }
 
 export function isByAddress({ text }: NetRule): boolean {

@@ -112,7 +112,9 @@ export type PlanFlag =
   /** Each address of the ranges gets a door when the program connects to it. */
   | 'hasLazyDoors'
   /** The host's network is not the program's: nothing that it inherits may lead there. */
-  | 'isOffNetwork';
+  | 'isOffNetwork'
+  /** No copy can be had of a program's descriptors. */
+  | 'hasNoCopies';
 
 /** What is to be written down of a run: everything that changes something, or reads as well. */
 export type Recording = 'none' | 'effects' | 'all';

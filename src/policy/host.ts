@@ -1,3 +1,4 @@
+import { isEncodedLabel } from './idn.ts';
 import { formatIp, parseIp } from './ip-address.ts';
 import { quote, type Refusal } from './problems.ts';
 
@@ -72,10 +73,5 @@ function checkName(name: string, text: string): Refusal | undefined {
 
 /** An A-label that does not decode: resolvers and libraries differ in what they make of it. */
 function isFalseLabel(label: string): boolean {
-  if (!label.startsWith('xn--')) return false;
-  try {
-    return new URL(`http://${label}/`).hostname !== label;
-  } catch {
-    return true;
-  }
+  return label.startsWith('xn--') && !isEncodedLabel(label.slice(4));
 }

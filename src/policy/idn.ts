@@ -22,14 +22,83 @@ export function toAsciiName(text: string): string | Refusal {
   return labels.join('.');
 }
 
+/** A letter that has no other form in lower case, although its upper case has: a deviation of UTS 46, or Cherokee. */
+const OWN_CASE = /[ß\u0131ς\u13a0-\u13f5]/;
+/**
+ * What UTS 46 disallows or ignores, of what normalising leaves as it is; Cherokee in lower case is mapped. Letters that
+ * are newer than the engine are in no class yet, and refused.
+ */
+const NOT_IN_NAMES =
+  /(?![\u200c\u200d])[\p{DI}\p{C}\p{Z}A-Z\u13f8-\u13fd\uab70-\uabbf\u2ff0-\u2fff\u3002\u31ef\ufffc\ufffd]/u;
+
+function isFolded(char: string): boolean {
+  if (OWN_CASE.test(char)) return true;
+  const folded = char.toUpperCase().toLowerCase().normalize('NFC');
+  return char.toLowerCase() === char && folded === char;
+}
+
+/**
+ * Whether a label stands for itself: what Unicode maps to something else would be two hosts. By rules of our own, since the
+ * URL parsers of different versions of node take different labels. Which letters may stand together (bidi, joiners) is a
+ * matter of how a name looks, not of which host it is.
+ */
+function isInternational(label: string): boolean {
+  return (
+    /[\u0080-\u{10ffff}]/u.test(label) &&
+    !label.startsWith('xn--') &&
+    !/^\p{M}/u.test(label) &&
+    !NOT_IN_NAMES.test(label) &&
+    label.normalize('NFKC') === label &&
+    Array.from(label).every(isFolded)
+  );
+}
+
 function encodeLabel(label: string): string | undefined {
-  const own = `xn--${encodePunycode(label)}`;
-  try {
-    // The URL parser maps first and checks the rules of IDNA; without a mapping both come to the same.
-    return new URL(`http://${label}/`).hostname === own ? own : undefined;
-  } catch {
-    return undefined;
+  return isInternational(label) ? `xn--${encodePunycode(label)}` : undefined;
+}
+
+/** Whether what follows `xn--` is how an international label is written in ASCII, and the only way to. */
+export function isEncodedLabel(code: string): boolean {
+  const label = decodePunycode(code);
+  return label !== undefined && isInternational(label) && encodePunycode(label) === code;
+}
+
+const MAX_CODE = 0x10ffff;
+
+/** RFC 3492, section 6.2. */
+function decodePunycode(code: string): string | undefined {
+  const delimiter = code.lastIndexOf('-');
+  const codes = Array.from(code.slice(0, Math.max(0, delimiter)), (char) => char.charCodeAt(0));
+  let next = 128;
+  let index = 0;
+  let bias = 72;
+  for (let at = delimiter + 1; at < code.length;) {
+    const before = index;
+    let weight = 1;
+    for (let base = 36; ; base += 36) {
+      const digit = readDigit(code.charCodeAt(at));
+      if (digit === undefined || weight > MAX_CODE * 64) return undefined;
+      at += 1;
+      index += digit * weight;
+      const threshold = Math.min(26, Math.max(1, base - bias));
+      if (digit < threshold) break;
+      weight *= 36 - threshold;
+    }
+    const count = codes.length + 1;
+    bias = adaptBias(index - before, count, before === 0);
+    next += Math.floor(index / count);
+    index %= count;
+    if (next > MAX_CODE) return undefined;
+    codes.splice(index, 0, next);
+    index += 1;
   }
+  return String.fromCodePoint(...codes);
+}
+
+/** Of a to z, then 0 to 9; undefined for anything else, as behind the end. */
+function readDigit(unit: number): number | undefined {
+  if (unit >= 97 && unit <= 122) return unit - 97;
+  return unit >= 48 && unit <= 57 ? unit - 22 : undefined;
 }
 
 /** RFC 3492, section 6.3. */

@@ -3,7 +3,8 @@ import { findClosest } from './did-you-mean.ts';
 import type { PolicyData } from './document.ts';
 import { makeSnippet, placeAt, type PolicyProblem, quote, type Refusal } from './problems.ts';
 import { POLICY_SHAPE, type Shape } from './schema.ts';
-import type { SourceNode } from './source-node.ts';
+import type { SourceNode, SourcePair } from './source-node.ts';
+import { suggestForm, suggestSection } from './suggest-line.ts';
 
 /** Checks a parsed file against the schema and finds every problem in it, not only the first. */
 export function validatePolicy(
@@ -53,14 +54,15 @@ class Validator {
     const known = Object.keys(shape.keys);
     if (node.kind !== 'map') {
       const list = known.map((name) => `\`${name}\``).join(', ');
-      return this.#reportType(node, key, `${shape.isOneOf ? 'one key' : 'keys'} out of ${list}`);
+      const form = `${shape.isOneOf ? 'one key' : 'keys'} out of ${list}`;
+      return this.#reportType(node, key, form, suggestForm(key, node, shape, this.#file));
     }
     const out: Record<string, unknown> = {};
     const earlier = this.problems.length;
     for (const { name, value } of this.#eachPair(node)) {
       const inner = Object.hasOwn(shape.keys, name.text) ? shape.keys[name.text] : undefined;
       if (inner) out[name.text] = this.check(value, inner, joinKey(key, name.text));
-      else this.#reportUnknown(name, known, key);
+      else this.#reportUnknown({ name, value }, node.pairs, shape.keys, key);
     }
     if (shape.isOneOf && node.pairs.length !== 1) {
       const wanted = known.map((name) => `\`${name}\``).join(' or ');
@@ -77,7 +79,8 @@ class Validator {
 
   #checkList(node: SourceNode, shape: Shape & { kind: 'list' }, key: string): unknown {
     if (node.kind === 'scalar' && node.value === null) return [];
-    if (node.kind !== 'list') return this.#reportType(node, key, 'a list');
+    if (node.kind !== 'list')
+      return this.#reportType(node, key, 'a list', suggestForm(key, node, shape, this.#file));
     return node.items.map((item, index) => {
       const isNumber =
         shape.canBeNumber && item.kind === 'scalar' && typeof item.value === 'number';
@@ -136,7 +139,7 @@ class Validator {
   }
 
   /** The pairs of a map; a repeated key is a problem and its later values are left out. */
-  *#eachPair(node: SourceNode & { kind: 'map' }): Generator<{ name: KeyName; value: SourceNode }> {
+  *#eachPair(node: SourceNode & { kind: 'map' }): Generator<Pair> {
     const seen = new Map<string, number>();
     for (const { key, keyOffset, value } of node.pairs) {
       const earlier = seen.get(key);
@@ -152,12 +155,24 @@ class Validator {
     }
   }
 
-  #reportUnknown(name: KeyName, known: readonly string[], key: string): void {
-    const near = findClosest(name.text, known);
+  #reportUnknown(
+    { name, value }: Pair,
+    pairs: readonly SourcePair[],
+    keys: Shapes,
+    key: string,
+  ): void {
+    const known = Object.keys(keys);
+    const word = name.text.toLowerCase();
+    const near =
+      findClosest(word, known) ?? known.find((one) => word.startsWith(one) || MEANS[word] === one);
     const where = key === '' ? '' : ` in \`${key}\``;
+    const meant = near === undefined ? undefined : keys[near];
+    const suggestion =
+      (key === '' ? suggestSection(name.text, pairs, this.#file) : undefined) ??
+      (near && meant && suggestForm(joinKey(key, near), value, meant, this.#file));
     this.#report(name.offset, {
       problem: `unknown key ${quote(name.text)}${where}${near ? `, did you mean \`${near}\`?` : ''}`,
-      hint: `expected one of ${known.map((one) => `\`${one}\``).join(', ')}`,
+      hint: suggestion || `expected one of ${known.map((one) => `\`${one}\``).join(', ')}`,
     });
   }
 
@@ -174,6 +189,12 @@ class Validator {
     this.problems.push({ message: problem, hint, at, snippet: makeSnippet(this.#text, at) });
   }
 }
+
+type Shapes = Readonly<Record<string, Shape>>;
+type Pair = { readonly name: KeyName; readonly value: SourceNode };
+
+/** Words of other tools. */
+const MEANS: Readonly<Record<string, string>> = { block: 'deny', filesystem: 'fs' };
 
 interface KeyName {
   readonly text: string;

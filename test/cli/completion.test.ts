@@ -54,7 +54,7 @@ describe('in bash', () => {
       '--env-strict',
       '--env-strip-exec',
     ]);
-    expect(complete('doctor', '--')).toEqual(['--help', '--json']);
+    expect(complete('doctor', '--')).toEqual(['--apparmor', '--help', '--json']);
   });
 
   it('completes values by their kind', () => {

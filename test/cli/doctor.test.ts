@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { makeApparmorProfile } from '../../src/cli/doctor/apparmor.ts';
 import { formatDoctorReport } from '../../src/cli/doctor/format.ts';
 import { DOCTOR_EXIT, type DoctorReport, makeDoctorReport } from '../../src/cli/doctor/report.ts';
 import type { HostFacts } from '../../src/host/facts.ts';
@@ -13,12 +14,14 @@ import { LAYERS } from '../../src/plan/plan.ts';
 const ASSAY = join(import.meta.dirname, '../../bin/assay.js');
 
 const SWITCHES: HostSwitches = {
-  maxUserNamespaces: 0,
+  closedCeilings: ['user.max_user_namespaces'],
+  apparmorProfile: null,
+  procCovers: [],
   isUsernsCloneOff: false,
   isApparmorRestricting: false,
+  ptraceScope: 0,
   isFiltered: false,
   isContainer: false,
-  modules: [],
 };
 
 const GUESS: HostFacts = {
@@ -33,6 +36,7 @@ const GUESS: HostFacts = {
   landlockAbi: 0,
   seccomp: { isAvailable: true },
   notify: { isAvailable: true },
+  descriptors: { isAvailable: true },
   namespaces: {
     user: { isAvailable: true },
     mount: { isAvailable: true },
@@ -47,18 +51,19 @@ interface Host {
   readonly failing?: Partial<Record<ProbeName, string>>;
   readonly abi?: number;
   readonly facts?: Partial<HostFacts>;
+  readonly switches?: HostSwitches;
 }
 
-function diagnose({ failing = {}, abi = 6, facts = {} }: Host): DoctorReport {
+function diagnose({ failing = {}, abi = 6, facts = {}, switches = SWITCHES }: Host): DoctorReport {
   const errors = Object.fromEntries(
     PROBES.map((name) => [name, failing[name] ?? '']),
   ) as ProbeErrors;
   const probed = applyProbe(
     { ...GUESS, ...facts },
     { errors, landlockAbi: errors.landlock === '' ? abi : 0 },
-    SWITCHES,
+    switches,
   );
-  const probe = { facts: probed, errors, switches: SWITCHES };
+  const probe = { facts: probed, errors, switches };
   return makeDoctorReport({ version: '1.2.3', userName: 'ada', probe });
 }
 
@@ -123,14 +128,64 @@ describe('makeDoctorReport()', () => {
     });
   });
 
-  it('is none where nothing works, with advice for containers', () => {
-    const report = diagnose({ failing: EVERYTHING });
-    expect(report.status).toBe('none');
-    expect(report.advice.some(({ text }) => text.includes('seccomp=unconfined'))).toBe(true);
+  it('is none where nothing works, with advice for containers in a container only', () => {
+    const advise = (isContainer: boolean): string[] => {
+      const switches = { ...SWITCHES, closedCeilings: [], isContainer };
+      const report = diagnose({ failing: EVERYTHING, switches });
+      expect(report.status).toBe('none');
+      return report.advice.map(({ text }) => text);
+    };
+    expect(advise(true).some((text) => text.includes('seccomp=unconfined'))).toBe(true);
+    expect(advise(false).filter((text) => text.includes('container'))).toEqual([]);
+  });
+
+  const POWERLESS = { user: 'EPERM', mount: 'EPERM', pid: 'EPERM', ipc: 'EPERM', net: 'EPERM' };
+  const COVERED = { procCovers: ['/proc/acpi', '/proc/keys'] };
+  it.each([
+    [
+      { isApparmorRestricting: true },
+      POWERLESS,
+      'user',
+      /doctor --apparmor > .*apparmor_parser -r/,
+    ],
+    [{ apparmorProfile: 'session' }, POWERLESS, 'user', /doctor --apparmor > .*apparmor_parser -r/],
+    [{ apparmorProfile: 'engine', isContainer: true }, POWERLESS, 'user', /apparmor=unconfined/],
+    [
+      { isUsernsCloneOff: true },
+      POWERLESS,
+      'user',
+      /^sysctl -w kernel.unprivileged_userns_clone=1$/,
+    ],
+    [
+      { closedCeilings: ['user.max_net_namespaces'] },
+      { net: 'ENOSPC', nft: 'ENOSPC' },
+      'net',
+      /^sysctl -w user.max_net_namespaces=15000$/,
+    ],
+    [COVERED, { pid: 'EPERM' }, 'pid', /^umount \/proc\/acpi \/proc\/keys$/],
+    [{ ...COVERED, isContainer: true }, { pid: 'EPERM' }, 'pid', /systempaths=unconfined/],
+  ] as const)('with %j and %j failing: one command, for this host', (is, failing, layer, text) => {
+    const switches = { ...SWITCHES, closedCeilings: [], ...is };
+    const advice = diagnose({ failing, switches }).advice.filter((one) => one.layer !== 'cgroup');
+    expect(advice).toEqual([{ layer, text: expect.stringMatching(text) as string }]);
+  });
+
+  it('is never full where a run is warned', () => {
+    const report = diagnose({ failing: { net: 'ENOSPC', nft: 'ENOSPC' } });
+    expect(report.warnings.map(({ rule }) => rule)).toEqual(['network']);
+    expect(report.status).toBe('degraded');
   });
 
   it('exits by status', () => {
     expect(DOCTOR_EXIT).toEqual({ full: 0, degraded: 1, none: 2 });
+  });
+});
+
+describe('makeApparmorProfile()', () => {
+  it('names the helper, however its path is spelt', () => {
+    expect(makeApparmorProfile('/opt/a b/[x]*/assay-helper')).toContain(
+      'profile assay-helper "/opt/a b/\\[x\\]\\*/assay-helper" flags=(unconfined) {\n  userns,\n}\n',
+    );
   });
 });
 

@@ -106,6 +106,23 @@ describe('Selftest', () => {
     expect(report?.reason).toContain('did not start inside: error: no sandbox');
   });
 
+  it('names the error and no warning, and takes what the limit of time has ended for begun', async () => {
+    const say = (text: string, code: number): readonly string[] => [
+      '/bin/sh',
+      '-c',
+      `printf '%s\\n' 'WARN: fs is not enforced: it cannot be' '${text}' >&2; exit ${code}`,
+    ];
+    const [failed] = await attack(pick('exhaust-time'), {
+      assay: say('ERROR: E_X: no helper', 125),
+    });
+    expect(failed).toMatchObject({ result: 'not run' });
+    expect(failed?.reason).toBe('the program did not start inside: ERROR: E_X: no helper');
+    const [silent] = await attack(pick('exhaust-time'), { assay: say('', 1) });
+    expect(silent?.reason).toBe('the program did not start inside');
+    const [slow] = await attack(pick('exhaust-time'), { assay: say('TIMEOUT: 1s', 124) });
+    expect(slow).toMatchObject({ result: 'held', reason: '' });
+  });
+
   it('does not run an attack that fails without the sandbox, and says why', async () => {
     const [base] = pick('read-outside');
     const broken = {

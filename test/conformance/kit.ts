@@ -198,7 +198,7 @@ export async function defineConformance(options: ConformanceOptions): Promise<vo
             .find((reason) => reason !== undefined))
         : `${report.id} is not available: ${report.reasons.join('; ')}`;
       const timeout = (row.seconds ?? DEFAULT_SECONDS) * SECOND * slowness;
-      it(`${group}: ${name}`, { timeout, retry: 0 }, async (context) => {
+      it(`${group}: ${name}`, { timeout }, async (context) => {
         if (missing !== undefined || !kit || !world) {
           results.push({ group, name, status: 'not run', reason: missing });
           context.skip(missing ?? 'the backend could not be set up');

@@ -9,7 +9,7 @@ const backend = createMicrovmBackend();
 const report = await backend.probe();
 const text = (data: Uint8Array): string => Buffer.from(data).toString();
 const LONG_MS = 120_000;
-const SLOW = { timeout: LONG_MS, retry: 0 };
+const SLOW = { timeout: LONG_MS };
 /** What QEMU has at most, for the queue of one disk, and what each of them maps. */
 const DISK_THREADS = 64;
 const COROUTINES = 256;

@@ -11,6 +11,7 @@ await defineConformance({
     threads: 'there are none: the engines are built without',
   },
   notRun: {
+    'runs the javascript whose version it says': 'QuickJS does not tell programs its version',
     'usage: says how much time and memory it took':
       'process_time() of Python on WASI goes by the clock; test/backends/wasm/sandboxed/limits.test.ts has its own',
   },

@@ -28,10 +28,10 @@ const DEGRADED: readonly Layer[] = [
 /** With ASSAY_ESCAPES=all every attack meets every degraded set; else the ordinary user's the sets that concern its control. */
 const isExhaustive = process.env['ASSAY_ESCAPES'] === 'all';
 
-/** A run that did not come about says nothing of the boundary; an attack that got through once has got through. */
-const INSIDE = { timeout: 60_000, retry: { count: 1, condition: /the program must start/ } };
-/** A race may need another try to be won; inside, one win is one too many. */
-const BARE = { timeout: 60_000, retry: 2 };
+const LIMIT = { timeout: 60_000 };
+
+/** Bare, a race may need another try to be won; inside, one win is one too many. */
+const RACE_TRIES = 3;
 
 /** Declares, for each attack and attacker: it succeeds bare, it fails inside, it fails or is announced degraded. */
 export function declareAttacks(title: string, attacks: readonly Attack[]): void {
@@ -48,10 +48,10 @@ export function declareAttacks(title: string, attacks: readonly Attack[]): void 
           `${attack.id} as ${attacker.name}: ${attack.title}`,
           () => {
             const trial = new Trial(attack, attacker, summary);
-            it('succeeds without the sandbox', BARE, ({ skip }) => trial.proveBare(skip));
-            it('fails inside', INSIDE, ({ skip }) => trial.proveInside(skip));
+            it('succeeds without the sandbox', LIMIT, ({ skip }) => trial.proveBare(skip));
+            it('fails inside', LIMIT, ({ skip }) => trial.proveInside(skip));
             for (const layer of listDegraded(attack, attacker))
-              it(`fails, or is announced, without ${layer}`, INSIDE, ({ skip }) =>
+              it(`fails, or is announced, without ${layer}`, LIMIT, ({ skip }) =>
                 trial.proveDegraded(layer, skip),
               );
           },
@@ -76,6 +76,12 @@ class Trial {
   }
 
   async proveBare(skip: Skip): Promise<void> {
+    const isRace = this.#attack.id.startsWith('race-');
+    for (let left = isRace ? RACE_TRIES : 1; left > 0 && this.#bare !== 'succeeds'; left--)
+      await this.#tryBare(skip, left === 1);
+  }
+
+  async #tryBare(skip: Skip, isLast: boolean): Promise<void> {
     await this.#withFixture(async (fixture) => {
       const reason = this.#attack.vacuousWhen?.(fixture);
       const result = await runBare(this.#attack, fixture);
@@ -83,7 +89,8 @@ class Trial {
       this.#bare = hasSucceeded ? 'succeeds' : 'vacuous';
       this.#note('bare', hasSucceeded ? 'succeeds' : 'vacuous');
       if (!hasSucceeded && reason !== undefined) skip(`vacuous here: ${reason}`);
-      expect(hasSucceeded, describeRun('must succeed without the sandbox', result)).toBe(true);
+      if (isLast)
+        expect(hasSucceeded, describeRun('must succeed without the sandbox', result)).toBe(true);
     });
   }
 

@@ -12,5 +12,8 @@ declare module 'vitest' {
 /** All attacks that are written in C. */
 export const findAttack = (): string => join(inject('attackPrograms'), 'attack');
 
+/** assay in a place where calls of the broker are refused. */
+export const findRefusedAssay = (): string => join(inject('attackPrograms'), 'refused-assay');
+
 /** The program that has no C library. */
 export const findStill = (): string => join(inject('attackPrograms'), 'still');

@@ -4,9 +4,15 @@ import { join } from 'node:path';
 
 import type { TestProject } from 'vitest/node';
 
+import { ASSAY } from './run.ts';
+
 const SOURCES = join(import.meta.dirname, 'programs');
 const FLAGS = ['-O1', '-Wall', '-Wextra', '-Wno-unused-result', '-Wno-missing-field-initializers'];
 const FREE_FLAGS = ['-O1', '-nostdlib', '-static', '-ffreestanding', '-fno-stack-protector'];
+
+const REFUSE_CALLS = join(import.meta.dirname, '../fixtures/refuse-calls.c');
+/** By the filters that engines put around containers, of what the broker would make use of. */
+const REFUSED_CALLS = ['process_vm_readv', 'pidfd_getfd', 'kcmp', 'unshare-fs'];
 
 /** Compiles the attacks that are written in C, once for all files of a run of the tests. */
 export function setup(project: TestProject): () => void {
@@ -17,6 +23,10 @@ export function setup(project: TestProject): () => void {
     fs.chmodSync(directory, 0o755);
     compile([...FLAGS, '-Werror', '-pthread', '-o', join(directory, 'attack'), ...sources, '-lrt']);
     compile([...FREE_FLAGS, '-o', join(directory, 'still'), 'bare/still.c']);
+    compile([...FLAGS, '-Werror', '-o', join(directory, 'refuse-calls'), REFUSE_CALLS]);
+    const refuse = [join(directory, 'refuse-calls'), ...REFUSED_CALLS, '--', ASSAY];
+    const script = `#!/bin/sh\nexec ${refuse.map((word) => `'${word}'`).join(' ')} "$@"\n`;
+    fs.writeFileSync(join(directory, 'refused-assay'), script, { mode: 0o755 });
   } catch (error) {
     close();
     throw error;

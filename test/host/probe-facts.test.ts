@@ -8,12 +8,14 @@ import { parseProbe, PROBES } from '../../src/host/probes.ts';
 import type { HostSwitches } from '../../src/host/switches.ts';
 
 const PLAIN: HostSwitches = {
-  maxUserNamespaces: 1000,
+  closedCeilings: [],
+  apparmorProfile: null,
+  procCovers: [],
   isUsernsCloneOff: false,
   isApparmorRestricting: false,
+  ptraceScope: 0,
   isFiltered: false,
   isContainer: false,
-  modules: [],
 };
 
 function answer(errors: Readonly<Partial<Record<string, keyof typeof constants.errno>>>): string {
@@ -60,7 +62,12 @@ describe('applyProbe()', () => {
   });
 
   it.each([
-    ['user', 'ENOSPC', { maxUserNamespaces: 0 }, 'user.max_user_namespaces is 0 (ENOSPC)'],
+    [
+      'user',
+      'ENOSPC',
+      { closedCeilings: ['user.max_user_namespaces'] },
+      'user.max_user_namespaces is 0 (ENOSPC)',
+    ],
     ['user', 'ENOSPC', {}, 'the limit user.max_user_namespaces is reached (ENOSPC)'],
     [
       'mount',

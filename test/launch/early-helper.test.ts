@@ -109,7 +109,7 @@ describe('a helper that waits for its plan', () => {
       channel().once('data', (bytes: Buffer) => resolve(bytes.toString()));
     });
     channel().write('G');
-    expect(await said).toBe('E');
+    expect(await said).toBe('"E"\n');
     expect(readReport(plan)).toContain('{"end":{"code":7,');
     expect(await ended).toEqual({ code: 7, signal: null });
   });

@@ -21,7 +21,8 @@
 #define PATIENCE_S 20
 
 /* Plans have a test of their own: here a call ends as it begins. */
-uint32_t door_call;
+uint32_t door_sandbox, door_call;
+bool drop_answers(void) { return true; }
 int run_plan(struct owner guess, pid_t parent) {
   (void)guess;
   (void)parent;

@@ -6,6 +6,8 @@ const WHOLE: CoverageInput = {
   areOpensWatched: true,
   network: 'private',
   lost: 0,
+  unread: 0,
+  areSocketsReplaced: false,
   damagedLines: 0,
   overflow: [],
   isCutShort: false,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Availability, HostFacts } from '../../src/host/facts.ts';
-import { correctFacts } from '../../src/launch/run.ts';
+import { correctFacts } from '../../src/launch/correct-facts.ts';
 import {
   addProxyVariables,
   makeResolverRules,
@@ -24,6 +24,7 @@ const HOST: HostFacts = {
   landlockAbi: 7,
   seccomp: YES,
   notify: YES,
+  descriptors: YES,
   namespaces: { user: YES, mount: YES, pid: YES, ipc: YES, net: YES },
   nft: YES,
   ipv6: YES,
@@ -211,15 +212,15 @@ describe('correctFacts(), when the doors could not be opened', () => {
     isRecordWhole: false,
   });
 
-  it('finds nf_tables or IPv6 missing, and then nothing more to leave out', () => {
-    expect(correctFacts(HOST, report('nft'))?.nft).toEqual({
+  it('finds nf_tables or IPv6 missing, and then nothing more to leave out', async () => {
+    expect((await correctFacts(HOST, report('nft')))?.nft).toEqual({
       isAvailable: false,
       reason: 'nft: ENOENT (2)',
     });
-    expect(correctFacts(HOST, report('ipv6 routes'))).toMatchObject({
+    expect(await correctFacts(HOST, report('ipv6 routes'))).toMatchObject({
       nft: YES,
       ipv6: { isAvailable: false },
     });
-    expect(correctFacts({ ...HOST, nft: NO_IPV6 }, report('proxy'))).toBeNull();
+    expect(await correctFacts({ ...HOST, nft: NO_IPV6 }, report('proxy'))).toBeNull();
   });
 });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { distPath } from '../../launch/helper-path.ts';
+import { stewardPath } from '../../launch/helper-path.ts';
 import type {
   BackendId,
   BackendReport,
@@ -120,7 +120,7 @@ export class EngineBackend implements SandboxBackend {
               image: image.name,
               limits,
               user: workspace.user,
-              steward: distPath('assay-steward'),
+              steward: stewardPath(),
               code: directory.code,
               workspace: bound,
               hasTmpfsOptions: engine.facts.hasTmpfsOptions,
@@ -148,7 +148,7 @@ export class EngineBackend implements SandboxBackend {
   #report({ facts }: Engine): BackendReport {
     const image = findRuntimeImage();
     const own = {
-      hasSteward: existsSync(distPath('assay-steward')),
+      hasSteward: existsSync(stewardPath()),
       hasImage: image !== undefined,
     };
     const problems = [...findProblems(facts, own), ...this.#profile.findProblems(facts)];

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import { SandboxError } from '../sandbox-error.ts';
@@ -99,9 +98,7 @@ export class EngineContainer implements Container {
         });
     } finally {
       this.link.fail('it was disposed of');
-      const closed = this.#stream.closed ? undefined : once(this.#stream, 'close');
-      this.#stream.destroy();
-      await closed;
+      await closeStream(this.#stream);
       await this.#input.directory.remove();
     }
   }
@@ -150,4 +147,14 @@ function toStartError(error: unknown, image: string, said: string): SandboxError
     cause: error,
     hint: 'The engine has to be on this machine, and see its files',
   });
+}
+
+/** It may end with an error, which says no more than that the container is gone. */
+async function closeStream(stream: Duplex): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    if (stream.closed) resolve();
+    else stream.once('close', resolve);
+  });
+  stream.destroy();
+  await closed;
 }

@@ -31,18 +31,10 @@ interface Info {
 }
 
 const ANSWER_MS = 5000;
-const IMPORT_HINT = 'npm install dockerode, or npm ci without --omit=optional';
 
 /** Loaded when it is needed: most runs have nothing to do with containers. */
 async function loadDockerode(): Promise<typeof Docker> {
-  try {
-    return (await import('dockerode')).default;
-  } catch (cause) {
-    throw new SandboxError('backend_unavailable', 'The package dockerode is not installed', {
-      hint: IMPORT_HINT,
-      cause,
-    });
-  }
+  return (await import('dockerode')).default;
 }
 
 export function statusOf(error: unknown): number | undefined {

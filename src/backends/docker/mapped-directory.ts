@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { distPath } from '../../launch/helper-path.ts';
+import { stewardPath } from '../../launch/helper-path.ts';
 import type { SweepReport } from '../backend.ts';
 import { isOwnerGone, nameOwner } from '../owner.ts';
 import { SandboxError } from '../sandbox-error.ts';
@@ -26,7 +26,7 @@ export async function withMapped<T>(
   if (!bound || !mapped) return await start(bound);
   const name = nameOwner().replaceAll(':', '.');
   const place = mkdtempSync(join(tmpdir(), `${PREFIX}${name}-`));
-  const steward = distPath('assay-steward');
+  const steward = stewardPath();
   try {
     const maps = [`${mapped.uid} ${user.uid} 1`, `${mapped.gid} ${user.gid} 1`];
     try {
@@ -66,7 +66,7 @@ export async function sweepMapped(): Promise<SweepReport> {
   const report = { removed: [] as string[], problems: [] as string[] };
   for (const place of left) {
     // Not mounted any more, most often.
-    await run(distPath('assay-steward'), ['unmap', place]).catch(() => undefined);
+    await run(stewardPath(), ['unmap', place]).catch(() => undefined);
     try {
       rmdirSync(place);
       report.removed.push(place);

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { distPath } from '../../launch/helper-path.ts';
+import { stewardPath } from '../../launch/helper-path.ts';
 import type { BackendReport, Guarantees, SandboxBackend, SweepReport } from '../backend.ts';
 import { makeGuarantees, NO_GUARANTEES } from '../docker/guarantees.ts';
 import { listLanguages } from '../docker/image-languages.ts';
@@ -100,7 +100,7 @@ export class DirectGvisorBackend implements SandboxBackend {
           onDoor,
           config: makeBundleConfig({
             rootfs: runsc.rootfs,
-            steward: distPath('assay-steward'),
+            steward: stewardPath(),
             code: directory.code,
             workspace,
             limits,
@@ -118,7 +118,7 @@ export class DirectGvisorBackend implements SandboxBackend {
 
 function findProblem(found: FoundRunsc): { problem: string; hint: string } | undefined {
   if ('problem' in found) return found;
-  if (existsSync(distPath('assay-steward'))) return undefined;
+  if (existsSync(stewardPath())) return undefined;
   return {
     problem: 'assay-steward was not built, since there is no static C library',
     hint: 'Install one (Fedora: glibc-static) and run npm run build',

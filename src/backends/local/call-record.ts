@@ -142,7 +142,7 @@ export class CallRecord {
   }
 
   #stateCoverage(
-    { lost, damagedLines, overflow }: Recording,
+    { lost, unread, damagedLines, overflow }: Recording,
     facts: CallFacts,
     unseen: number,
   ): RecordCoverage {
@@ -154,6 +154,8 @@ export class CallRecord {
       network: plan.network,
       doorProblems,
       lost,
+      unread,
+      areSocketsReplaced: plan.launch.flags.hasNoCopies === true,
       damagedLines: damagedLines + report.damagedLines,
       overflow,
       unseen,

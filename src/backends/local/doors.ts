@@ -1,6 +1,5 @@
 import type { ServeDoors } from '../../egress/doors.ts';
 import type { RunDoors } from '../../egress/run-doors.ts';
-import type { DoorKeeper } from '../../launch/door-keeper.ts';
 import type { Denial } from '../sandbox.ts';
 import type { PlannedCall } from './boundary.ts';
 import type { CallRecord } from './call-record.ts';
@@ -9,36 +8,33 @@ import type { DoorChannel } from './door-channel.ts';
 /** The doors of a sandbox with a network: each call has its own, and its own network that they stand in. */
 export class SandboxDoors {
   readonly #channel: DoorChannel;
+  /** By which the helper tells them from those of other sandboxes. */
+  readonly number: number;
 
   constructor(channel: DoorChannel) {
     this.#channel = channel;
+    this.number = channel.number();
   }
 
   /** Before the call with this number starts. */
   open(call: number, planned: PlannedCall, record: CallRecord): CallDoors {
-    const doors = new CallDoors(this.#channel, call);
-    doors.keeper = this.#channel.expect(
-      call,
-      planned.plan,
-      async () => await doors.load(planned, record),
+    return new CallDoors((load) =>
+      this.#channel.expect(this.number, call, {
+        plan: planned.plan,
+        load: async () => await load(planned, record),
+      }),
     );
-    return doors;
-  }
-
-  close(): void {
-    this.#channel.close();
   }
 }
 
-export class CallDoors {
-  readonly #channel: DoorChannel;
-  readonly #call: number;
-  #doors: RunDoors | undefined;
-  keeper: DoorKeeper | undefined;
+type Load = (planned: PlannedCall, record: CallRecord) => Promise<ServeDoors>;
 
-  constructor(channel: DoorChannel, call: number) {
-    this.#channel = channel;
-    this.#call = call;
+export class CallDoors {
+  readonly #expected: ReturnType<DoorChannel['expect']>;
+  #doors: RunDoors | undefined;
+
+  constructor(expect: (load: Load) => ReturnType<DoorChannel['expect']>) {
+    this.#expected = expect(async (planned, record) => await this.load(planned, record));
   }
 
   async load({ policy }: PlannedCall, record: CallRecord): Promise<ServeDoors> {
@@ -52,8 +48,8 @@ export class CallDoors {
 
   /** What went wrong in serving them. */
   async close(): Promise<readonly string[]> {
-    await this.#channel.end(this.#call);
-    return this.keeper?.problems ?? [];
+    await this.#expected.end();
+    return this.#expected.keeper.problems;
   }
 
   denials(): Denial[] {

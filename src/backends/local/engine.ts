@@ -1,7 +1,9 @@
 import type { HostFacts } from '../../host/facts.ts';
 import { guessFacts } from '../../host/guess-facts.ts';
+import { probeFacts } from '../../host/probe-facts.ts';
 import { ReportReader } from '../../launch/report.ts';
-import { correctFacts } from '../../launch/run.ts';
+import { correctFacts } from '../../launch/correct-facts.ts';
+import { helperPath } from '../../launch/helper-path.ts';
 import { DEFAULT_LIMITS } from '../spec.ts';
 import { Boundary } from './boundary.ts';
 import { encodeSetUp } from './frames.ts';
@@ -29,14 +31,26 @@ function findMissing(host: HostFacts): string[] {
   return missing;
 }
 
+/** What failed says little; what this host lacks, as assay doctor finds it, says more. */
+function explainFailure(message: string): readonly string[] {
+  const missing = findMissing(probeFacts({ helper: helperPath() }).facts);
+  return missing.length > 0 ? missing.slice(0, 1) : [message];
+}
+
+/** Sandboxes outlive calls, so none of them can say when a cgroup that gives nothing on is to be put back as it was. */
+function withoutClaim(host: HostFacts): HostFacts {
+  const reason = 'the cgroup that is delegated gives no controllers on';
+  return host.cgroup.claimed ? { ...host, cgroup: { version: 0, reason } } : host;
+}
+
 /** Runs a program that does nothing, and learns from what fails, until it works or there is no way. */
 export async function tryEngine(): Promise<Trial> {
-  let host = guessFacts();
+  let host = withoutClaim(guessFacts());
   let resident: Resident;
   try {
     resident = await Resident.start(host);
   } catch (error) {
-    return { isAvailable: false, reasons: [(error as Error).message] };
+    return { isAvailable: false, reasons: explainFailure((error as Error).message) };
   }
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const missing = findMissing(host);
@@ -48,7 +62,7 @@ export async function tryEngine(): Promise<Trial> {
     if (corrected === undefined) return { isAvailable: true, host, resident };
     if (typeof corrected === 'string') {
       resident.close();
-      return { isAvailable: false, reasons: [corrected] };
+      return { isAvailable: false, reasons: explainFailure(corrected) };
     }
     host = corrected;
   }
@@ -84,7 +98,9 @@ async function tryOnce(
     const report = reader.finish();
     if (report.end && !report.failed) return undefined;
     const { failed } = report;
-    return correctFacts(host, report) ?? `${failed?.step}: ${failed?.what} (${failed?.errno})`;
+    return (
+      (await correctFacts(host, report)) ?? `${failed?.step}: ${failed?.what} (${failed?.errno})`
+    );
   } catch (error) {
     return (error as Error).message;
   } finally {

@@ -10,7 +10,6 @@ import type { SandboxLimits, SandboxSpec } from '../spec.ts';
 import { Boundary } from './boundary.ts';
 import { takeBaseline } from './changes.ts';
 import { checkWorkspace, copyIn } from './copy-in.ts';
-import { DoorChannel, findBindings } from './door-channel.ts';
 import { SandboxDoors } from './doors.ts';
 import { type Trial, tryEngine } from './engine.ts';
 import { LocalFiles } from './files.ts';
@@ -44,7 +43,7 @@ function stateGuarantees(trial: Trial): Guarantees {
     kernel: 'shared',
     files: 'separate-root',
     workspace: isThere ? ['ro', 'rw', 'copy'] : [],
-    network: isThere && findBindings() ? 'names' : 'none',
+    network: isThere ? 'names' : 'none',
     limits: isThere ? stateLimits(trial.host) : NOTHING_KEPT,
     coverage: isThere
       ? { files: 'complete', programs: 'complete', network: 'complete', environment: 'complete' }
@@ -62,7 +61,6 @@ function describeWeaknesses(trial: Trial): string[] {
   if (host.landlockAbi === 0) reasons.push(`no Landlock: ${host.landlockReason ?? 'not there'}`);
   if (host.cgroup.memory === undefined)
     reasons.push(`memory is limited by looking (${host.cgroup.reason ?? 'no cgroup'})`);
-  if (!findBindings()) reasons.push('no network: this version of node cannot take doors');
   return reasons;
 }
 
@@ -161,11 +159,10 @@ class LocalBackend implements SandboxBackend {
     const release = (): void => {
       if (slot) slots.release(slot);
     };
-    let channel: DoorChannel | undefined;
     let holder: Holder | undefined;
     try {
-      channel = boundary.plan.doors ? await DoorChannel.open(resident.channelPath) : undefined;
-      holder = new Holder(await resident.connect({ forker: slot?.number, token: channel?.token }));
+      const doors = boundary.plan.doors ? new SandboxDoors(resident.doors) : undefined;
+      holder = new Holder(await resident.connect({ forker: slot?.number, doors: doors?.number }));
       const files = new LocalFiles(holder);
       await holder.setUp(encodeSetUp(toSetUp(spec, limits)), boundary.bytes);
       if (spec.workspace?.mode === 'copy') await copyIn(spec.workspace.host, files);
@@ -182,12 +179,11 @@ class LocalBackend implements SandboxBackend {
         slot,
         release,
         baseline,
-        doors: channel && new SandboxDoors(channel),
+        doors,
         digests: this.#digests,
       });
     } catch (error) {
       await holder?.close();
-      channel?.close();
       release();
       throw error;
     }

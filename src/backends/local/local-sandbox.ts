@@ -165,12 +165,11 @@ export class LocalSandbox implements Sandbox {
   }
 
   async #close(): Promise<void> {
-    const { holder, doors, release } = this.#parts;
+    const { holder, release } = this.#parts;
     const calls = [...this.#calls];
     for (const call of calls) call.abort();
     await Promise.all(calls.map(async (call) => await call.wait().catch(() => undefined)));
     await holder.close();
-    doors?.close();
     release();
   }
 

@@ -1,5 +1,5 @@
-import { dirname, relative } from 'node:path';
-import { distPath } from '../../launch/helper-path.ts';
+import { relative } from 'node:path';
+import { listOwnFolders } from '../../launch/own-rules.ts';
 import { isAtOrBelow } from '../../plan/file-tree.ts';
 import { escapeLiteral } from '../../policy/glob.ts';
 import { findHostSet, isCatchAll, parseNetTarget } from '../../policy/net-target.ts';
@@ -25,14 +25,12 @@ function protectHost(host: string): FsRule[] {
     pattern: toConfigPattern(name),
     origin: { source: 'configuration protection', key: 'fs.protect', text: name },
   }));
-  const own = dirname(distPath('.'));
-  if (!isAtOrBelow(own, host)) return config;
-  const inside = `${WORKSPACE}/${relative(host, own)}`;
-  const protect = ['dist', 'bin'].map((name): FsRule => ({
+  const own = listOwnFolders().filter((path) => isAtOrBelow(path, host));
+  const protect = own.map((path): FsRule => ({
     effect: 'protect',
     rights: ['write'],
-    pattern: escapeLiteral(`${inside}/${name}`),
-    origin: { source: 'assay itself', key: 'fs.protect', text: `${inside}/${name}` },
+    pattern: escapeLiteral(`${WORKSPACE}/${relative(host, path)}`),
+    origin: { source: 'assay itself', key: 'fs.protect', text: path },
   }));
   return [...config, ...protect];
 }

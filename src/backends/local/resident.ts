@@ -1,13 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { describeErrno } from '../../launch/errno.ts';
 import { helperPath } from '../../launch/helper-path.ts';
 import { scopedTmpPath } from '../../launch/scoped-tmp.ts';
-import { SandboxError } from '../sandbox-error.ts';
+import { DoorChannel } from './door-channel.ts';
 import { encodeRootScript, type Ids, listRootSteps } from './root-steps.ts';
 
 interface FirstLine {
@@ -19,12 +19,11 @@ interface FirstLine {
 
 /** The numbers of native/serve.h. */
 const GREETING = { sandbox: 1, forker: 2 } as const;
-const NO_TOKEN = new Uint8Array(8);
 
 export interface SandboxGreeting {
   readonly forker?: number | undefined;
-  /** Of the channel for its doors. */
-  readonly token?: Uint8Array | undefined;
+  /** The number of the sandbox among those with doors. */
+  readonly doors?: number | undefined;
 }
 
 /** Why the helper cannot make a tree for sandboxes here. */
@@ -47,11 +46,13 @@ export class Resident {
   readonly #child: ChildProcess;
   readonly #directory: string;
   readonly #onExit = (): void => this.close();
+  readonly doors: DoorChannel;
   isAlive = true;
 
   private constructor(child: ChildProcess, directory: string) {
     this.#child = child;
     this.#directory = directory;
+    this.doors = new DoorChannel(child);
     process.on('exit', this.#onExit);
     child.once('exit', () => {
       this.isAlive = false;
@@ -62,14 +63,10 @@ export class Resident {
 
   static async start(ids: Ids): Promise<Resident> {
     const helper = helperPath();
-    if (!existsSync(helper))
-      throw new SandboxError('backend_unavailable', `Cannot find the helper at ${helper}`, {
-        hint: 'Run npm ci, which builds it',
-      });
     const { spawn } = process.getBuiltinModule('node:child_process');
     const directory = `${scopedTmpPath(ids.uid, process.pid)}-${randomBytes(4).toString('hex')}`;
     mkdirSync(directory, { mode: 0o700 });
-    const stdio = ['ignore', 'ignore', 'ignore', 'pipe'] as const;
+    const stdio = ['ignore', 'ignore', 'ignore', 'pipe', 'ipc'] as const;
     const child = spawn(helper, ['serve'], { stdio: [...stdio], env: {}, cwd: '/' });
     const resident = new Resident(child, directory);
     try {
@@ -97,17 +94,18 @@ export class Resident {
     const first = (line === '' ? {} : JSON.parse(line.split('\n')[0] ?? '{}')) as FirstLine;
     if (first.ready !== true) throw new ResidentFailure(first);
     this.#child.unref();
+    this.#child.channel?.unref();
     channel.unref();
   }
 
   /** A connection to a new sandbox of its own, forked by the forker of this number, if any. */
   async connect(options: SandboxGreeting = {}): Promise<Socket> {
-    return await this.#open(GREETING.sandbox, options.forker ?? 0, options.token ?? NO_TOKEN);
+    return await this.#open(GREETING.sandbox, options.forker ?? 0, options.doors ?? 0);
   }
 
   /** A connection to a new forker, whose end is its own, and the number of its process. */
   async startForker(number: number): Promise<{ readonly socket: Socket; readonly pid: number }> {
-    const socket = await this.#open(GREETING.forker, number, NO_TOKEN);
+    const socket = await this.#open(GREETING.forker, number, 0);
     const pid = await new Promise<number>((resolve, reject) => {
       socket.once('data', (data: Buffer) => resolve(data.readInt32LE(0)));
       socket.once('close', () => reject(new Error('the forker could not be started')));
@@ -115,16 +113,12 @@ export class Resident {
     return { socket, pid };
   }
 
-  get channelPath(): string {
-    return join(this.#directory, 'channels');
-  }
-
-  async #open(kind: number, forker: number, token: Uint8Array): Promise<Socket> {
+  async #open(kind: number, forker: number, doors: number): Promise<Socket> {
     const socket = connect(join(this.#directory, 'sandboxes'));
-    const greeting = Buffer.alloc(16);
+    const greeting = Buffer.alloc(12);
     greeting.writeUInt32LE(kind, 0);
     greeting.writeUInt32LE(forker, 4);
-    greeting.set(token, 8);
+    greeting.writeUInt32LE(doors, 8);
     socket.write(greeting); // sent as soon as it is connected
     return await new Promise((resolve, reject) => {
       socket.once('connect', () => resolve(socket));

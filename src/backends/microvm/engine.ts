@@ -117,7 +117,7 @@ async function readVersion(qemu: string): Promise<string> {
 /** What there is to run a machine with, or what is missing. Starts nothing but `qemu --version`. */
 export async function findEngine({ env = process.env }: EngineOptions): Promise<FoundEngine> {
   if (process.arch !== 'x64')
-    return { missing: [`the guest is for x64, and this is ${process.arch}`] };
+    return { missing: [`the guest is for x86-64 only, and this is ${process.arch}`] };
   const missing: string[] = [];
   const qemu = await findProgram('qemu-system-x86_64', env);
   if (!qemu) missing.push('qemu-system-x86_64 is not installed');

@@ -23,7 +23,10 @@ const OWN_MIB = 176;
 const SIZES_MIB = [1024, 2048, 4096, 8192, 16_384, 32_768];
 const [USUAL_MIB = 1024] = SIZES_MIB;
 
-const HINT = 'npm run engines installs QEMU and builds the guest (Debian or Ubuntu)';
+const HINT =
+  process.arch === 'x64'
+    ? 'npm run engines installs QEMU and builds the guest (Debian or Ubuntu)'
+    : 'Use the backend docker or gvisor, which npm run engines installs here, too';
 
 export interface MicrovmOptions {
   /** For tests: where PATH and the directory of the engines are looked up. */

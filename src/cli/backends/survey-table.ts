@@ -13,9 +13,8 @@ export function renderSurvey(surveys: readonly BackendSurvey[]): string {
     nameEngine(survey.report),
     ...describeGuarantees(survey.report),
     ...(hasLatency ? [describeLatency(survey)] : []),
-    survey.report?.isAvailable ? listLanguages(survey.report).join(' ') : '',
   ]);
-  const table = [[...header, ...(hasLatency ? ['COLD / WARM'] : []), 'LANGUAGES'], ...rows];
+  const table = [[...header, ...(hasLatency ? ['COLD / WARM'] : [])], ...rows];
   return `${alignColumns(table)}\n\n${surveys.map(renderNotes).join('')}`;
 }
 
@@ -61,12 +60,22 @@ function renderNotes({ id, report, problem, swept }: BackendSurvey): string {
   if (report?.engine !== undefined) lines.push(report.engine);
   lines.push(...(report?.reasons ?? []));
   if (problem !== undefined) lines.push(problem);
-  if (report?.isAvailable) lines.push(...listGaps(report.guarantees));
+  if (report?.isAvailable)
+    lines.push(`languages: ${nameLanguages(report)}`, ...listGaps(report.guarantees));
   if (report?.isAvailable === false && report.hint !== undefined)
     lines.push(`hint: ${report.hint}`);
   lines.push(...(swept?.removed ?? []).map((line) => `removed: ${line}`));
   lines.push(...(swept?.problems ?? []).map((line) => `cannot remove: ${line}`));
   return lines.map((line) => `${id}: ${toPrintable(line)}\n`).join('');
+}
+
+/** `python 3.14.8, javascript 24.21.0, typescript, bash 5.3.15`: the types are taken out, whatever their version. */
+function nameLanguages(report: BackendReport): string {
+  const named = listLanguages(report).map((language) => {
+    const version = language === 'typescript' ? undefined : report.languages[language]?.version;
+    return version === undefined ? language : `${language} ${version}`;
+  });
+  return named.join(', ');
 }
 
 function listGaps({ limits, coverage }: Guarantees): string[] {

@@ -26,6 +26,12 @@ export function formatDoctorReport(report: DoctorReport): string {
     'What this means for policies:',
     ...report.meanings.map(({ topic, text }) => `  ${topic.padEnd(TOPIC_WIDTH)} ${text}`),
   ];
+  if (report.warnings.length > 0)
+    lines.push(
+      '',
+      'What a run is told here, and with --fail-closed does not start for:',
+      ...report.warnings.map(({ rule, reason }) => `  ${rule}: ${reason}`),
+    );
   if (report.advice.length > 0)
     lines.push('', 'What to do:', ...report.advice.map(({ layer, text }) => `  ${layer}: ${text}`));
   lines.push('', `Status:  ${report.status} (${STATUS_LINES[report.status]})`);

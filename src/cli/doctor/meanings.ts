@@ -30,7 +30,7 @@ function judgeFiles({ has, landlockAbi }: ActiveLayers): Judgement {
   if (landlockAbi === 0 && !has.broker)
     return has.mount
       ? ['partial', 'what is not hidden can be read: needs Landlock or the broker']
-      : ['absent', 'needs Landlock or the broker'];
+      : ['absent', 'reading and writing are open: needs Landlock, the broker or mount'];
   return ['enforced', enforcedBy(has, ['landlock', 'broker', 'mount'])];
 }
 
@@ -50,8 +50,11 @@ function judgeLater({ has }: ActiveLayers): Judgement {
 function judgeConfig({ has }: ActiveLayers): Judgement {
   if (has.broker) return ['enforced', 'enforced by the broker, also where files do not exist yet'];
   return has.mount
-    ? ['partial', 'files that exist are read-only; files that appear later are not protected']
-    : ['absent', 'needs the broker or mount'];
+    ? [
+        'partial',
+        'what exists is read-only but for git hooks and .git/config; what appears later is not',
+      ]
+    : ['absent', 'can be changed, also where it exists: needs the broker or mount'];
 }
 
 function judgeAttributes({ has }: ActiveLayers): Judgement {
@@ -63,9 +66,15 @@ function judgeAttributes({ has }: ActiveLayers): Judgement {
 
 function judgeNetwork({ has, landlockAbi }: ActiveLayers): Judgement {
   if (has.net) return ['enforced', 'own loopback: yes; nothing else is reached'];
-  if (has.seccomp) return ['enforced', 'own loopback: no; there is no network at all'];
+  if (has.seccomp)
+    return ['enforced', 'own loopback: no; programs that listen or connect on it need net'];
   return landlockAbi >= 4
-    ? ['partial', 'TCP is refused by Landlock; UDP and all else is open']
+    ? [
+        'partial',
+        landlockAbi >= 10
+          ? 'TCP and UDP are refused by Landlock; all else is open'
+          : 'TCP is refused by Landlock; UDP and all else is open',
+      ]
     : ['absent', 'the network is open: needs net or seccomp'];
 }
 
@@ -82,8 +91,11 @@ function judgeNames(active: ActiveLayers): Judgement {
 }
 
 function judgeUnix({ has, landlockAbi }: ActiveLayers): Judgement {
-  if (has.broker) return ['enforced', 'each path is decided by the broker'];
+  if (has.broker)
+    return ['enforced', "each path is decided by the broker; abstract names are the run's own"];
   if (has.seccomp) return ['enforced', 'none but pairs: sockets by path need the broker'];
+  if (landlockAbi >= 9)
+    return ['partial', 'refused by Landlock, unless the policy names one; needs the broker'];
   return landlockAbi >= 6
     ? ['partial', 'sockets by path are open; abstract ones are refused by Landlock']
     : ['absent', 'open: needs the broker or seccomp'];
@@ -108,10 +120,11 @@ function judgeEnd({ has }: ActiveLayers): Judgement {
     : ['partial', 'the tree is ended by search, and may fork meanwhile'];
 }
 
-function judgeTmp({ has }: ActiveLayers): Judgement {
-  return has.mount
-    ? ['enforced', '/tmp and /dev/shm themselves are private']
-    : ['partial', "TMPDIR is private; the host's /tmp is refused, /dev/shm is that of the host"];
+function judgeTmp({ has, landlockAbi }: ActiveLayers): Judgement {
+  if (has.mount) return ['enforced', '/tmp and /dev/shm themselves are private'];
+  return landlockAbi > 0 || has.broker
+    ? ['partial', "TMPDIR is private; the host's /tmp and /dev/shm are refused"]
+    : ['absent', "TMPDIR is the run's own; the host's /tmp and /dev/shm are open"];
 }
 
 const TOPICS: readonly (readonly [topic: string, judge: (active: ActiveLayers) => Judgement])[] = [

@@ -1,7 +1,10 @@
 import type { HostFacts } from '../../host/facts.ts';
 import type { HostProbe } from '../../host/probe-facts.ts';
-import { ALL_LAYERS, chooseLayers } from '../../plan/layers.ts';
-import type { LayerReport } from '../../plan/plan.ts';
+import { findDegradations } from '../../plan/degradations.ts';
+import { KNOWN_ABI } from '../../plan/landlock.ts';
+import { type ActiveLayers, ALL_LAYERS, chooseLayers } from '../../plan/layers.ts';
+import { planPlainNet } from '../../plan/net-plan.ts';
+import type { Degradation, LayerReport } from '../../plan/plan.ts';
 import { type Advice, giveAdvice } from './advice.ts';
 import { listMeanings, type Meaning } from './meanings.ts';
 
@@ -28,6 +31,8 @@ export interface DoctorReport {
   readonly landlockAbi: number;
   readonly layers: readonly DoctorLayer[];
   readonly meanings: readonly Meaning[];
+  /** What every run with a writable workspace is told here before it starts. */
+  readonly warnings: readonly Degradation[];
   readonly advice: readonly Advice[];
 }
 
@@ -38,7 +43,8 @@ export interface ReportInput {
 }
 
 function describeLayer(layer: LayerReport['layer'], facts: HostFacts): string {
-  if (layer === 'landlock') return `ABI ${facts.landlockAbi}`;
+  if (layer === 'landlock')
+    return `ABI ${facts.landlockAbi}${facts.landlockAbi > KNOWN_ABI ? `, used as of ${KNOWN_ABI}` : ''}`;
   if (layer !== 'cgroup') return '';
   const { version, memory, pids, cpu } = facts.cgroup;
   const names = Object.entries({ memory, pids, cpu }).filter(
@@ -55,9 +61,19 @@ function judgeCgroup(report: LayerReport, { cgroup }: HostFacts): LayerReport {
   return { ...report, status: 'partial', reason: `cannot limit ${missing.join(' and ')}` };
 }
 
-function chooseStatus(meanings: readonly Meaning[]): DoctorStatus {
+/** As the planner has it for a run, so that neither says what the other does not. */
+function listWarnings(active: ActiveLayers): Degradation[] {
+  const isAllowListKept = active.landlockAbi === 0;
+  const needs = { conflicts: [], isAllowListKept };
+  return findDegradations(planPlainNet({ active }), needs, active, true);
+}
+
+function chooseStatus(
+  meanings: readonly Meaning[],
+  warnings: readonly Degradation[],
+): DoctorStatus {
   const boundary = meanings.filter(({ isLimit }) => !isLimit);
-  if (boundary.every(({ status }) => status === 'enforced')) return 'full';
+  if (boundary.every(({ status }) => status === 'enforced') && warnings.length === 0) return 'full';
   return boundary.some(({ status }) => status === 'enforced') ? 'degraded' : 'none';
 }
 
@@ -66,10 +82,11 @@ export function makeDoctorReport({ version, userName, probe }: ReportInput): Doc
   const active = chooseLayers(facts, ALL_LAYERS);
   const reports = active.reports.map((report) => judgeCgroup(report, facts));
   const meanings = listMeanings(active, facts);
+  const warnings = listWarnings(active);
   return {
     schema: 'assay.doctor.v1',
     version,
-    status: chooseStatus(meanings),
+    status: chooseStatus(meanings, warnings),
     kernel: facts.kernel,
     arch: facts.arch,
     user: { uid: facts.uid, gid: facts.gid, name: userName },
@@ -79,6 +96,7 @@ export function makeDoctorReport({ version, userName, probe }: ReportInput): Doc
       detail: report.status === 'absent' ? '' : describeLayer(report.layer, facts),
     })),
     meanings,
+    warnings,
     advice: giveAdvice(reports, probe),
   };
 }

@@ -179,7 +179,7 @@ export class RecordSession {
     if (this.#held.length > 0) await this.#feedUnserved();
     const recording = this.#recorder.finish();
     const { names } = this.#recorder;
-    const { events, pids, overflow, egress, lost, damagedLines } = recording;
+    const { events, pids, overflow, egress, lost, unread, damagedLines } = recording;
     const { unseen, ...files } = examineFiles(events, names, launch, this.#input.variables);
     const programs = await this.#images.addTo(
       recording.programs,
@@ -204,6 +204,8 @@ export class RecordSession {
         network: this.#networkOf(result),
         doorProblems: result.doorProblems,
         lost,
+        unread,
+        areSocketsReplaced: launch.flags.hasNoCopies === true,
         damagedLines: damagedLines + result.damagedLines,
         overflow,
         unseen,

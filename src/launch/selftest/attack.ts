@@ -7,6 +7,8 @@ export interface AttackRun {
   readonly stderr: string;
   /** The program itself began; without this a failure proves nothing. */
   readonly hasStarted: boolean;
+  /** It had not ended by itself by then. */
+  readonly cutAfterMs?: number | undefined;
 }
 
 /** What the policy is asked about when an attack gets through: it may allow just that. */

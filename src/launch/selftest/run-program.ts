@@ -5,6 +5,8 @@ import { SECRET_VARIABLE } from './process-attacks.ts';
 import type { Stage } from './stage.ts';
 
 const LONGEST_RUN_MS = 15_000;
+/** As sandbox ends where the limit of time has ended the program. */
+const EXIT_TIMED_OUT = 124;
 const MOST_OUTPUT = 100_000;
 /** Beyond what node itself opens first. */
 const INHERITED_FD = 9;
@@ -60,8 +62,13 @@ export async function runProgram({
     stdio: ['ignore', 'pipe', 'pipe', ...(inherited === undefined ? [] : [...extra, inherited])],
     detached: true,
   });
+  let wasCut = false;
+  let exitCode: number | null = null;
   const end = (): void => killGroup(child.pid);
-  const leash = setTimeout(end, LONGEST_RUN_MS);
+  const leash = setTimeout(() => {
+    wasCut = true;
+    end();
+  }, LONGEST_RUN_MS);
   signal.addEventListener('abort', end);
   let stdout = '';
   let stderr = '';
@@ -83,7 +90,10 @@ export async function runProgram({
         resolve();
       });
       // Not "close", which a daemon that keeps the pipe would hold up.
-      child.once('exit', () => setTimeout(resolve, 20));
+      child.once('exit', (code) => {
+        exitCode = code;
+        setTimeout(resolve, 20);
+      });
     });
   } finally {
     clearTimeout(leash);
@@ -92,7 +102,9 @@ export async function runProgram({
     child.stdout?.destroy();
     child.stderr?.destroy();
   }
-  return { stdout, stderr, hasStarted: stdout.startsWith('started\n') };
+  // What a limit on time has ended had begun, though on a slow machine it has not said so yet.
+  const hasStarted = stdout.startsWith('started\n') || exitCode === EXIT_TIMED_OUT;
+  return { stdout, stderr, hasStarted, cutAfterMs: wasCut ? LONGEST_RUN_MS : undefined };
 }
 
 function killGroup(pid: number | undefined): void {

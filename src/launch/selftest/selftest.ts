@@ -48,15 +48,17 @@ export function choosePreset(attack: Attack, hasOwnPolicy: boolean): string | un
   return attack.isWorkspaceWritten && !hasOwnPolicy ? 'coding-agent' : undefined;
 }
 
-/** The last thing that was said is why nothing started. */
-function describeNoStart({ stderr }: AttackRun): string {
+/** What is said of a boundary that lacks something is no reason: the program starts all the same. */
+const IS_WARNING = /^(?:WARN|⚠|NOTE)/;
+
+/** The error, or else the last thing that was said. */
+function describeNoStart({ stderr, cutAfterMs }: AttackRun): string {
+  const lines = stderr.trim().split('\n');
+  const said = lines.filter((text) => text !== '' && !IS_WARNING.test(text));
   const line =
-    stderr
-      .trim()
-      .split('\n')
-      .find((text) => /error|cannot|E_/i.test(text)) ??
-    stderr.trim().split('\n').at(-1) ??
-    '';
+    cutAfterMs === undefined
+      ? (said.find((text) => /^(?:error|assay):|\bE_[A-Z]/i.test(text)) ?? said.at(-1) ?? '')
+      : `this machine did not get so far in ${cutAfterMs / 1000} s`;
   return `the program did not start inside${line ? `: ${line.slice(0, 200)}` : ''}`;
 }
 

@@ -16,6 +16,9 @@ const SIGNALS = [
   'SIGPIPE',
 ] as const;
 
+/** Those that start from what `npm run engines` makes. */
+const HAS_OWN_IMAGE: readonly string[] = ['docker', 'gvisor', 'microvm'];
+
 const sha256 = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex');
 
 export const STREAM_ROWS: Row[] = [
@@ -228,6 +231,44 @@ while True: time.sleep(0.05)`,
     check: ({ out, result }) => {
       expect(out).toBe('52\n');
       expect(result.outcome).toEqual({ kind: 'exited', exitCode: 3 });
+    },
+  },
+  {
+    group: 'streams',
+    name: 'runs the python whose version it says',
+    language: 'python',
+    code: `import platform; print(platform.python_version())`,
+    check: ({ out, kit }) => {
+      // The host's python is not run to be asked: its name has the first two numbers.
+      const said = kit.report.languages.python?.version ?? 'no version';
+      expect(kit.id === 'local' ? out.split('.').slice(0, 2).join('.') : out.trim()).toBe(said);
+      const [major, minor = 0] = out.split('.').map(Number);
+      expect(major).toBe(3);
+      if (HAS_OWN_IMAGE.includes(kit.id)) expect(minor).toBeGreaterThanOrEqual(14);
+    },
+  },
+  {
+    group: 'streams',
+    name: 'runs the javascript whose version it says',
+    language: 'javascript',
+    code: `console.log(process.versions.node, process.release.lts ?? 'not LTS');`,
+    check: ({ out, kit }) => {
+      const [version, lts] = out.trim().split(/ (.*)/);
+      expect(version).toBe(kit.report.languages.javascript?.version);
+      if (!HAS_OWN_IMAGE.includes(kit.id)) return;
+      expect(lts).not.toBe('not LTS');
+      expect(Number.parseInt(version ?? '', 10)).toBeGreaterThanOrEqual(24);
+    },
+  },
+  {
+    group: 'streams',
+    name: 'runs the bash whose version it says',
+    language: 'bash',
+    code: `echo "\${BASH_VERSION%%(*}"`,
+    check: ({ out, kit }) => {
+      const said = kit.report.languages.bash?.version;
+      if (kit.id === 'local') expect(said).toBeUndefined();
+      else expect(out).toBe(`${said}\n`);
     },
   },
   {

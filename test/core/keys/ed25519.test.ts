@@ -1,11 +1,6 @@
-import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import {
-  findPointProblem,
-  isSignedBy,
-  SPKI_PREFIX,
-  toPublicKey,
-} from '../../../src/core/keys/ed25519.ts';
+import { findPointProblem, isSignedBy, toPublicKey } from '../../../src/core/keys/ed25519.ts';
 
 const P = 2n ** 255n - 19n;
 const L = 2n ** 252n + 27_742_317_777_372_353_535_851_937_790_883_648_493n;
@@ -56,12 +51,9 @@ describe('isSignedBy()', () => {
     expect(isSignedBy(key, MESSAGE, bytes)).toBe(false);
   });
 
-  it('refuses a key for which openssl takes one signature for every message', () => {
+  it('refuses a key under which one signature fits every message, which not every openssl does', () => {
     const neutral = encode(1n);
     const forged = Buffer.concat([encode(1n), encode(0n)]);
-    const der = Buffer.concat([SPKI_PREFIX, neutral]);
-    const spki = createPublicKey({ key: der, format: 'der', type: 'spki' });
-    expect(verify(null, MESSAGE, spki, forged)).toBe(true);
     expect(isSignedBy(toPublicKey(neutral), MESSAGE, forged)).toBe(false);
   });
 });

@@ -18,7 +18,7 @@ cd ../app
 cat >package.json <<'JSON'
 {"name":"app","version":"0.0.1","private":true,"workspaces":["packages/*"],
  "scripts":{"preping":"echo before","ping":"lib-tool ping","postping":"echo after","fails":"exit 7",
- "test":"node --test test.js","env":"echo $npm_package_name $npm_lifecycle_event"}}
+ "test":"node --test --test-reporter=tap test.js","env":"echo $npm_package_name $npm_lifecycle_event"}}
 JSON
 echo '{"name":"inner","version":"1.0.0","scripts":{"hello":"echo inner"}}' >packages/inner/package.json
 echo 'const {test}=require("node:test");test("adds",()=>{if(require("lib").answer!==42)throw 1});' >test.js

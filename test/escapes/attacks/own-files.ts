@@ -71,10 +71,10 @@ export const OWN_FILE_ATTACKS: readonly Attack[] = [
   own({
     id: 'own-cache',
     title: "change assay's compiled code",
-    script: `echo "$2" >> ${INSTALLED}/dist/assay.cjs; echo "//$2" >> ${INSTALLED}/dist/assay.cjs.plain.packed`,
+    script: `echo "$2" >> ${INSTALLED}/dist/assay.cjs; echo "//$2" >> ${INSTALLED}/dist/code-${process.version}/assay.cjs`,
     isSuccess: async (result, fixture) =>
       (await plants(`work/${INSTALLED}/dist/assay.cjs`)(result, fixture)) ||
-      (await plants(`work/${INSTALLED}/dist/assay.cjs.plain.packed`)(result, fixture)),
+      (await plants(`work/${INSTALLED}/dist/code-${process.version}/assay.cjs`)(result, fixture)),
   }),
   own({
     id: 'own-dist-rename',

@@ -35,7 +35,38 @@ function terminal(row: Row): Attack {
   };
 }
 
+/** Where neither Landlock nor a pid namespace keeps processes of the user apart, as in containers on old kernels. */
+const UNGUARDED: readonly Attack[] = [
+  ...(
+    [
+      ['proc-environ', 'read the environment of other processes'],
+      ['proc-environ-again', 'the same by a descriptor that names it'],
+      ['proc-mem', "read another process's memory by /proc"],
+      ['proc-mem-again', 'the same by a descriptor that names it'],
+      ['proc-mem-from-inside', 'the same from its directory in /proc'],
+      ['proc-fd-memory', 'read memory that another process holds by a descriptor'],
+      ['proc-fd-memory-again', 'the same by a descriptor that names it'],
+      ['proc-fd-memory-of-task', 'the same by way of its threads'],
+      ['proc-fd-memory-spun', 'the same by a descriptor that is exchanged all the time'],
+    ] as const
+  ).map(([id, title]) => unguarded(id, title, printsSecret)),
+  unguarded('proc-fd-pipe', "write to another process's pipe", reachesVictim),
+  unguarded('proc-fd-pipe-again', 'the same by a descriptor that names it', reachesVictim),
+];
+
+function unguarded(id: string, title: string, isSuccess: Attack['isSuccess']): Attack {
+  return onProcess({
+    id: `${id}-unguarded`,
+    title: `${title}, which no other layer guards`,
+    control: ['broker'],
+    script: `exec ./attack ${id} "$1" "$2"`,
+    flags: () => ['--layers=-landlock,-user,-pid'],
+    isSuccess,
+  });
+}
+
 export const PROCESS_ATTACKS: readonly Attack[] = [
+  ...UNGUARDED,
   onProcess({ id: 'proc-environ', title: 'read the environment of other processes' }),
   onProcess({
     id: 'proc-cmdline',

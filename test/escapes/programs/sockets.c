@@ -71,6 +71,17 @@ static void docker(void) {
 
 static void abstract_stream(void) { print_reply(connect_unix(SOCK_STREAM, conf("abstract"))); }
 
+static void abstract_packets(void) { print_reply(connect_unix(SOCK_SEQPACKET, conf("abstract_packets"))); }
+
+/* The name is then one of ours, but with this type only. */
+static void abstract_twin(void) {
+    struct sockaddr_un address;
+    int own = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+    socklen_t length = unix_address(&address, conf("abstract"));
+    if (own < 0 || bind(own, (struct sockaddr *)&address, length) || listen(own, 1)) fail("bind");
+    abstract_stream();
+}
+
 static void datagram_sendto(void) {
     struct sockaddr_un address;
     socklen_t length = unix_address(&address, at("sock/victim.dgram"));
@@ -248,6 +259,9 @@ const struct attack SOCKETS[] = {
     {"unix-proc-fd", stream_proc_fd},
     {"unix-docker", docker},
     {"unix-abstract", abstract_stream},
+    {"unix-abstract-of-host", abstract_stream},
+    {"unix-abstract-packets", abstract_packets},
+    {"unix-abstract-twin", abstract_twin},
     {"unix-dgram-sendto", datagram_sendto},
     {"unix-dgram-sendmsg", datagram_sendmsg},
     {"unix-dgram-sendmmsg", datagram_sendmmsg},

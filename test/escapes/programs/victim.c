@@ -12,7 +12,7 @@
 #include <sys/msg.h>
 #include <sys/shm.h>
 
-enum { STREAM, STREAM_WORK, DOCKER, RIGHTS, ABSTRACT, TCP, TCP6, OWN, STREAMS, DGRAM = STREAMS, ABSTRACT_DGRAM, UDP, UDPLITE, TTY, SOCKETS_END };
+enum { STREAM, STREAM_WORK, DOCKER, RIGHTS, ABSTRACT, ABSTRACT_PACKETS, TCP, TCP6, OWN, STREAMS, DGRAM = STREAMS, ABSTRACT_DGRAM, UDP, UDPLITE, TTY, PIPE, SOCKETS_END };
 
 static char secret[128];
 static volatile char canary[16] = "untouched";
@@ -28,7 +28,7 @@ static int listen_unix(int type, const char *path) {
         snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     }
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, length)) fail(path);
-    if (type == SOCK_STREAM && listen(fd, 64)) fail("listen");
+    if (type != SOCK_DGRAM && listen(fd, 64)) fail("listen");
     return fd;
 }
 
@@ -149,6 +149,10 @@ static void play(struct leavings *left) {
     if (chdir(at("outside"))) fail("chdir");
     printf("pid=%d\naddress=%p\ncanary=%p\n", getpid(), (void *)secret, (void *)canary);
     printf("secret_fd=%d\n", open(at("outside/secret.txt"), O_RDONLY));
+    int memory = memfd_create("victim", MFD_CLOEXEC), pipes[2];
+    if (memory < 0 || write(memory, secret, strlen(secret)) < 0 || pipe2(pipes, O_CLOEXEC)) fail("nameless");
+    fds[PIPE] = pipes[0];
+    printf("memory_fd=%d\npipe_fd=%d\n", memory, pipes[1]);
 
     fds[STREAM] = listen_unix(SOCK_STREAM, at("sock/victim.sock"));
     fds[STREAM_WORK] = listen_unix(SOCK_STREAM, at("work/victim.sock"));
@@ -158,6 +162,9 @@ static void play(struct leavings *left) {
     snprintf(name, sizeof name, "@assay-%d", getpid());
     printf("abstract=%s\n", name);
     fds[ABSTRACT] = listen_unix(SOCK_STREAM, name);
+    snprintf(name, sizeof name, "@assay-packets-%d", getpid());
+    printf("abstract_packets=%s\n", name);
+    fds[ABSTRACT_PACKETS] = listen_unix(SOCK_SEQPACKET, name);
     snprintf(name, sizeof name, "@assay-dgram-%d", getpid());
     printf("abstract_dgram=%s\n", name);
     fds[ABSTRACT_DGRAM] = listen_unix(SOCK_DGRAM, name);
