@@ -44,26 +44,46 @@ function isOnTerminal(): boolean {
   return [0, 1, 2].some((fd) => isatty(fd));
 }
 
-/** Signals go to the helper as long as it is there. Returns how to stop that. */
-function passSignals(helper: SpawnedHelper): () => void {
-  const pass = (signal: NodeJS.Signals): void => helper.kill(signal);
-  const passUnlessTerminal = (signal: NodeJS.Signals): void => {
-    if (!isOnTerminal()) helper.kill(signal);
-  };
-  for (const name of PASSED_ON) process.on(name, pass);
-  for (const name of FROM_TERMINAL) process.on(name, passUnlessTerminal);
-  return () => {
-    for (const name of PASSED_ON) process.off(name, pass);
-    for (const name of FROM_TERMINAL) process.off(name, passUnlessTerminal);
-  };
-}
-
 /**
- * Ctrl-Z reaches the program, too, which may have something to do first, or ignore it. The helper stops assay when the
- * program has stopped: a shell that took over before that would share its keys with the program.
+ * Signals go to the helper as long as it is there. Heard before it is let go: a program may start, and say that it is
+ * ready, before another line of this runs.
  */
-function stopWithProgram(): void {
-  if (!isOnTerminal()) process.kill(process.pid, 'SIGSTOP');
+class PassedSignals {
+  helper: SpawnedHelper | undefined;
+  readonly #pass = (signal: NodeJS.Signals): void => {
+    if (this.helper) return this.helper.kill(signal);
+    this.stop(); // nobody is there for it but assay, which it ends
+    process.kill(process.pid, signal);
+  };
+  readonly #passUnlessTerminal = (signal: NodeJS.Signals): void => {
+    if (!this.helper || !isOnTerminal()) this.#pass(signal);
+  };
+
+  /**
+   * Ctrl-Z reaches the program, too, which may have something to do first, or ignore it. The helper stops assay when the
+   * program has stopped: a shell that took over before that would share its keys with the program.
+   */
+  readonly #stopWithProgram = (): void => {
+    if (!this.helper || !isOnTerminal()) process.kill(process.pid, 'SIGSTOP');
+  };
+
+  constructor(helper: SpawnedHelper | undefined) {
+    this.helper = helper;
+    process.on('SIGTSTP', this.#stopWithProgram);
+    for (const name of PASSED_ON) process.on(name, this.#pass);
+    for (const name of FROM_TERMINAL) process.on(name, this.#passUnlessTerminal);
+  }
+
+  /** The run has ended: from now on Ctrl-Z is for assay. */
+  endStops(): void {
+    process.off('SIGTSTP', this.#stopWithProgram);
+  }
+
+  stop(): void {
+    this.endStops();
+    for (const name of PASSED_ON) process.off(name, this.#pass);
+    for (const name of FROM_TERMINAL) process.off(name, this.#passUnlessTerminal);
+  }
 }
 
 /**
@@ -145,29 +165,34 @@ export async function performPlan(
   const file = helperPath();
   const { early } = options;
   const fd = early?.fd ?? openPlanFile(options.scratch);
+  // The broker's channel is another than that of a helper which waits.
+  const signals = new PassedSignals(plan.flags.isBrokered ? undefined : early);
   let timer: NodeJS.Timeout | undefined;
   try {
     const bytes = encodePlan(plan, await loadFilter(plan.filter));
     writeSync(fd, bytes);
     const { helper, over, keeper } = await start({ file, fd }, plan, options);
-    const stopPassing = passSignals(helper);
-    process.on('SIGTSTP', stopWithProgram);
+    signals.helper = helper;
     const reader = new ReportReader(options.onRecord);
     const tail = new ReportTail(fd, bytes.length, reader);
     timer = options.onRecord && setInterval(() => tail.readOn(), POLL_MS);
-    const gone = options.isLast === true ? helper.ended : helper.ended.finally(stopPassing);
+    const { isLast = false } = options;
+    const gone = isLast ? helper.ended : helper.ended.finally(() => signals.stop());
     gone.catch(() => undefined); // `over` tells the same, and somebody waits for that
     let signal: NodeJS.Signals | null;
     try {
       options.meanwhile();
       signal = await over;
     } finally {
-      process.off('SIGTSTP', stopWithProgram);
+      signals.endStops();
       await keeper?.close();
     }
     tail.readOn();
     const report = endUnstarted(reader.finish(), signal);
     return { ...report, doorProblems: keeper?.problems ?? [], gone };
+  } catch (error) {
+    signals.stop();
+    throw error;
   } finally {
     if (timer) clearInterval(timer);
     if (early) early.closeFile();
