@@ -76,6 +76,7 @@ function showRun({ model, verification, archive }: Shown): void {
   find('contents').replaceChildren(...makeContents());
   preparePrint(events);
   prepareKeys(events);
+  treemap.draw();
   document.documentElement.classList.add('is-ready');
 }
 

@@ -68,7 +68,7 @@ export class Treemap {
     this.#canvas.addEventListener('keydown', (event) => this.#onKey(event));
     // Drawn for the width that there is.
     new ResizeObserver(() => {
-      if (Math.floor(this.#canvas.clientWidth) !== this.#width) this.#draw();
+      if (Math.floor(this.#canvas.clientWidth) !== this.#width) this.draw();
     }).observe(this.#canvas);
     this.#refresh();
   }
@@ -80,7 +80,7 @@ export class Treemap {
   #refresh(): void {
     this.#drawLegend();
     this.#drawCrumbs();
-    this.#draw();
+    this.draw();
     this.#drawList();
   }
 
@@ -180,7 +180,8 @@ export class Treemap {
     if (at) this.#enter(at);
   }
 
-  #draw(): void {
+  /** Nothing before it stands in a page, and has a width. */
+  draw(): void {
     const width = Math.floor(this.#canvas.clientWidth);
     this.#width = width;
     if (width === 0) return;
