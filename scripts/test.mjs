@@ -1,4 +1,5 @@
 // Runs every test, says what was not run and why, and ends with the true counts on a line of their own.
+import { stripVTControlCharacters } from 'node:util';
 import { runElsewhere } from './place.mjs';
 import { makeReady, ROOT } from './ready.mjs';
 
@@ -65,9 +66,22 @@ function tellFailures(failures) {
   if (failures.length > 0) console.log('Failed:');
   for (const { where, errors } of failures) {
     console.log(`  ${where}`);
-    for (const { message } of errors)
-      for (const line of String(message).split('\n').slice(0, 12)) console.log(`    ${line}`);
+    for (const { message, diff = '' } of errors)
+      for (const line of [...firstLines(message, 12), ...firstLines(differing(diff), 24)])
+        console.log(`    ${line}`);
   }
+}
+
+function firstLines(text, count) {
+  return String(text).split('\n').slice(0, count);
+}
+
+/** Of a comparison only what differs. */
+function differing(diff) {
+  return stripVTControlCharacters(diff)
+    .split('\n')
+    .filter((line) => /^[-+]/.test(line))
+    .join('\n');
 }
 
 /** What stands behind `--project=`: kinds of tests, as vitest.config.ts names them. All, unless given. */
