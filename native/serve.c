@@ -193,17 +193,17 @@ static int start_opener(void) {
 int run_serve(void) {
   struct server s;
   signal(SIGPIPE, SIG_IGN);
-  for (int sig = 1; sig < 32; sig++)
-    if (sig == SIGINT || sig == SIGHUP || sig == SIGQUIT) signal(sig, SIG_IGN); /* of a terminal: assay decides */
+  signal(SIGINT, SIG_IGN), signal(SIGHUP, SIG_IGN), signal(SIGQUIT, SIG_IGN); /* of a terminal: assay decides */
   signal(SIGCHLD, SIG_IGN); /* nobody waits for holders */
   syscall(SYS_close_range, (unsigned)DOORS_FD + 1, ~0u, 0u);
   fcntl(ASSAY_FD, F_SETFD, FD_CLOEXEC);
   fcntl(DOORS_FD, F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   struct script script = read_script();
+  /* Before the host is left: AppArmor knows no path of what was bound in another view of the files. */
+  s.sandboxes = listen_at(script.sockets, "sandboxes");
   leave_host(&script);
   for (size_t i = 0; i < MAX_FORKERS; i++) s.forkers[i] = -1;
-  s.sandboxes = listen_at(script.sockets, "sandboxes");
   s.opener = start_opener();
   if (unshare(CLONE_NEWNS)) die_errno("mount", "unshare"); /* the tree is none of the opener's */
   build_tree(&script);
