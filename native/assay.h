@@ -182,15 +182,29 @@ void broker_finish(struct broker *broker);
 /* tree.c */
 uint64_t count_threads(void);
 bool is_descendant(pid_t pid);
-void read_proc(pid_t pid, const char *name, char *text, size_t cap);
+/* What can be had of it, with a zero behind. */
+size_t read_proc(pid_t pid, const char *name, char *text, size_t cap);
+/* What stands behind the name of the program, which may hold anything. */
+#define STAT_CAP 1024
+const char *read_stat(pid_t pid, char text[STAT_CAP]);
+struct sample {
+  pid_t pid, parent;
+  uint64_t cpu_ticks, rss_pages, threads;
+  bool is_inside;
+};
+bool take_sample(pid_t pid, struct sample *s);
+/* 0 where the text has no such name. */
+uint64_t number_behind(const char *text, const char *name, int base);
 void end_children(void);
 void end_tree(const struct plan *plan, struct broker *broker);
 
 /* usage.c */
+const char *soft_limit_passed(const struct plan *plan, pid_t keeper);
 void report_usage(void);
 
 /* probe.c, remove.c: the helper's other uses */
 int run_probe(void);
 int run_remove(const char *path);
+int remove_whole(int parent, const char *name);
 
 #endif

@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,20 +38,10 @@ static __thread bool is_own;
 
 bool is_in_own_thread(void) { return is_own; }
 
-static uint64_t read_mask(const char *text, const char *name) {
-  const char *line = strstr(text, name);
-  return line ? strtoull(line + strlen(name), NULL, 16) : 0;
-}
-
 bool is_being_killed(pid_t tid) {
   char text[4096];
   read_proc(tid, "status", text, sizeof text);
-  return !text[0] || read_mask(text, "\nSigPnd:") >> (SIGKILL - 1) & 1;
-}
-
-static unsigned long read_number(const char *text, const char *name) {
-  const char *line = strstr(text, name);
-  return line ? strtoul(line + strlen(name), NULL, 10) : 0;
+  return !text[0] || number_behind(text, "\nSigPnd:", 16) >> (SIGKILL - 1) & 1;
 }
 
 /* A signal for the whole process goes to its first thread, if that neither blocks it nor has ended. The next of them looks just
@@ -61,8 +50,8 @@ static bool is_left_by_first(pid_t first, uint64_t signals, struct looks *looks)
   char text[4096];
   read_proc(first, "status", text, sizeof text);
   const char *state = strstr(text, "\nState:\t");
-  if (!state || strchr("ZX", state[8]) || !(signals & ~read_mask(text, "\nSigBlk:"))) return true;
-  uint64_t switches = read_number(text, "\nvoluntary_ctxt_switches:") + read_number(text, "\nnonvoluntary_ctxt_switches:");
+  if (!state || strchr("ZX", state[8]) || !(signals & ~number_behind(text, "\nSigBlk:", 16))) return true;
+  uint64_t switches = number_behind(text, "\nvoluntary_ctxt_switches:", 10) + number_behind(text, "\nnonvoluntary_ctxt_switches:", 10);
   bool has_slept = state[8] == 'S' && looks->switches == switches;
   looks->switches = switches;
   return has_slept;
@@ -74,11 +63,11 @@ static bool is_left_by_first(pid_t first, uint64_t signals, struct looks *looks)
 static bool look_for_signal(pid_t tid, struct looks *looks) {
   char text[4096];
   read_proc(tid, "status", text, sizeof text);
-  uint64_t left_out = read_mask(text, "\nSigBlk:") | read_mask(text, "\nSigIgn:");
-  if (read_mask(text, "\nSigPnd:") & ~left_out) return true;
-  uint64_t shared = read_mask(text, "\nShdPnd:") & ~left_out;
-  pid_t first = (pid_t)read_number(text, "\nTgid:");
-  if (shared && read_number(text, "\nThreads:") == 1) return true;
+  uint64_t left_out = number_behind(text, "\nSigBlk:", 16) | number_behind(text, "\nSigIgn:", 16);
+  if (number_behind(text, "\nSigPnd:", 16) & ~left_out) return true;
+  uint64_t shared = number_behind(text, "\nShdPnd:", 16) & ~left_out;
+  pid_t first = (pid_t)number_behind(text, "\nTgid:", 10);
+  if (shared && number_behind(text, "\nThreads:", 10) == 1) return true;
   looks->seen = shared && (first == tid || is_left_by_first(first, shared, looks)) ? looks->seen + 1 : 0;
   return looks->seen >= STAYING_LOOKS;
 }

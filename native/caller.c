@@ -85,8 +85,8 @@ pid_t thread_group(pid_t tid) {
   int leader = (int)syscall(SYS_pidfd_open, tid, 0); /* of the first thread only, and quicker to ask for */
   if (leader >= 0) return close(leader), tid;
   read_proc(tid, "status", text, sizeof text);
-  char *line = strstr(text, "\nTgid:");
-  return line ? atoi(line + 6) : tid;
+  leader = (int)number_behind(text, "\nTgid:", 10);
+  return leader ? leader : tid;
 }
 
 bool can_copy(const struct request *r) { return !(r->broker->plan->flags & PLAN_NO_COPIES); }

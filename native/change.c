@@ -216,33 +216,44 @@ static int try_rename(const struct request *r, struct target *from, struct targe
   return error;
 }
 
-static void perform_rename(const struct request *r) {
-  struct broker *b = r->broker;
-  struct target from, to;
-  struct name_hold hold = {0};
-  unsigned flags = r->nr == SYS_renameat2 ? (unsigned)r->args[4] : 0;
+typedef int try_two(const struct request *r, struct target *from, struct target *to, unsigned flags, struct name_hold *hold);
+
+/* Until names and what they are of have stayed the same. */
+static int change_two(const struct request *r, try_two *attempt, struct target *from, struct target *to, unsigned flags, struct name_hold *hold) {
   int error = -EAGAIN;
-  /* An exchange that replaces nothing, or leaves something behind (4, WHITEOUT), is no exchange. */
-  if (flags & ~7u || (flags & 2 && flags & 5)) return answer(r, 0, -EINVAL);
-  clear_target(&from);
-  clear_target(&to);
+  clear_target(from);
+  clear_target(to);
   for (int tries = 0; error == -EAGAIN && tries < MAX_TRIES; tries++) {
-    release(&from);
-    release(&to);
-    let_names_go(&hold);
-    error = try_rename(r, &from, &to, flags, &hold);
+    release(from);
+    release(to);
+    let_names_go(hold);
+    error = attempt(r, from, to, flags, hold);
   }
   if (error == -EAGAIN) error = -EBUSY;
-  if (!error) guard_note(b, &to);
-  if (!error && flags & 2) guard_note(b, &from);
-  note_rename(r, &from, &to, -error, flags);
-  let_names_go(&hold);
-  release(&from);
-  release(&to);
+  if (!error) guard_note(r->broker, to);
+  return error;
+}
+
+static void finish_two(const struct request *r, struct target *from, struct target *to, struct name_hold *hold, int error) {
+  let_names_go(hold);
+  release(from);
+  release(to);
   answer(r, 0, error);
 }
 
-static int try_link(const struct request *r, struct target *from, struct target *to, int flags, struct name_hold *hold) {
+static void perform_rename(const struct request *r) {
+  struct target from, to;
+  struct name_hold hold = {0};
+  unsigned flags = r->nr == SYS_renameat2 ? (unsigned)r->args[4] : 0;
+  /* An exchange that replaces nothing, or leaves something behind (4, WHITEOUT), is no exchange. */
+  if (flags & ~7u || (flags & 2 && flags & 5)) return answer(r, 0, -EINVAL);
+  int error = change_two(r, try_rename, &from, &to, flags, &hold);
+  if (!error && flags & 2) guard_note(r->broker, &from);
+  note_rename(r, &from, &to, -error, flags);
+  finish_two(r, &from, &to, &hold, error);
+}
+
+static int try_link(const struct request *r, struct target *from, struct target *to, unsigned flags, struct name_hold *hold) {
   const uint64_t *a = r->args;
   struct broker *b = r->broker;
   bool at = r->nr == SYS_linkat;
@@ -272,25 +283,13 @@ static int try_link(const struct request *r, struct target *from, struct target 
 static void perform_link(const struct request *r) {
   struct target from, to;
   struct name_hold hold = {0};
-  int flags = r->nr == SYS_linkat ? (int)r->args[4] : 0, error = -EAGAIN;
-  if (flags & ~(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) return answer(r, 0, -EINVAL);
-  clear_target(&from);
-  clear_target(&to);
-  for (int tries = 0; error == -EAGAIN && tries < MAX_TRIES; tries++) {
-    release(&from);
-    release(&to);
-    let_names_go(&hold);
-    error = try_link(r, &from, &to, flags, &hold);
-  }
-  if (error == -EAGAIN) error = -EBUSY;
-  if (!error) guard_note(r->broker, &to);
+  unsigned flags = r->nr == SYS_linkat ? (unsigned)r->args[4] : 0;
+  if (flags & ~(unsigned)(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH)) return answer(r, 0, -EINVAL);
+  int error = change_two(r, try_link, &from, &to, flags, &hold);
   /* What had no name has got its first. */
   if (!error && has_no_name(&from)) note_outcome(r, (struct fact){.op = "create", .path = to.path});
   else note_outcome(r, (struct fact){.op = "link", .path = from.path, .target = to.path, .error = -error, .before = error ? NULL : &from.st});
-  let_names_go(&hold);
-  release(&from);
-  release(&to);
-  answer(r, 0, error);
+  finish_two(r, &from, &to, &hold, error);
 }
 
 void perform_path_call(const struct request *r) {

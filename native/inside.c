@@ -153,28 +153,11 @@ static struct answer list_directory(int root, const char *path) {
   return to_answer(&t);
 }
 
-/* Whatever rights are in the way: they are those of whoever owns the tree. */
-static int remove_at(int parent, const char *name, int depth) {
-  if (!unlinkat(parent, name, 0)) return 0;
-  if (errno != EISDIR && errno != EPERM) return -1;
-  if (depth > MAX_DEPTH) return errno = ELOOP, -1;
-  int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0 && errno == EACCES && !fchmodat(parent, name, 0700, 0)) fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) return -1;
-  fchmod(fd, 0700);
-  DIR *dir = fdopendir(fd);
-  if (!dir) return -1;
-  for (struct dirent *entry; (entry = readdir(dir));)
-    if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..")) remove_at(fd, entry->d_name, depth + 1);
-  closedir(dir);
-  return unlinkat(parent, name, AT_REMOVEDIR);
-}
-
 static struct answer remove_file(int root, const char *path) {
   const char *name;
   int parent = open_parent(root, path, &name);
   if (parent < 0) return fail(errno);
-  struct answer answer = done(remove_at(parent, name, 0));
+  struct answer answer = done(remove_whole(parent, name));
   close(parent);
   return answer;
 }

@@ -43,9 +43,6 @@ struct supervisor {
   int status, code;
 };
 
-/* usage.c */
-const char *soft_limit_passed(const struct plan *plan, pid_t keeper);
-
 static uint64_t now_ms(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -60,12 +60,10 @@ static uint32_t open_ops(const struct open_call *call, bool exists) {
 
 /* /dev/tty means the caller's terminal, which need not be ours. */
 static int open_caller_tty(const struct request *r, int flags) {
-  char path[64], text[512];
+  char path[64], text[STAT_CAP];
   int terminal = 0;
   if (getsid(r->tid) == getsid(0)) return open("/dev/tty", flags);
-  read_proc(thread_group(r->tid), "stat", text, sizeof text);
-  char *after_name = strrchr(text, ')');
-  if (!after_name || sscanf(after_name + 2, "%*c %*d %*d %*d %d", &terminal) != 1 || !terminal) return errno = ENXIO, -1;
+  if (sscanf(read_stat(thread_group(r->tid), text), "%*c %*d %*d %*d %d", &terminal) != 1 || !terminal) return errno = ENXIO, -1;
   snprintf(path, sizeof path, "/dev/pts/%u", minor((dev_t)terminal));
   return open(path, flags);
 }

@@ -66,22 +66,19 @@ static uint64_t read_layout(const struct program_table *table, pid_t tid) {
 }
 
 static void read_commands(struct broker *b, struct program *program, pid_t tid) {
-  char path[64], bytes[COMMAND_CAP];
+  char bytes[COMMAND_CAP + 1];
   if (program->command_count > MAX_COMMANDS) return;
-  snprintf(path, sizeof path, "/proc/%d/cmdline", tid);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t len = fd < 0 ? 0 : read(fd, bytes, sizeof bytes);
-  if (fd >= 0) close(fd);
-  if (len <= 0) return;
-  bool is_cut = len == sizeof bytes;
+  size_t len = read_proc(tid, "cmdline", bytes, sizeof bytes);
+  if (!len) return;
+  bool is_cut = len == COMMAND_CAP;
   bytes[len - 1] = 0;
-  uint64_t hash = keyed_hash(b->programs->key, bytes, (size_t)len);
+  uint64_t hash = keyed_hash(b->programs->key, bytes, len);
   for (unsigned i = 0; i < program->command_count; i++)
     if (program->commands[i] == hash) return;
   bool is_over = program->command_count == MAX_COMMANDS; /* then it is only said that there are more */
   if (!is_over) program->commands[program->command_count] = hash;
   program->command_count++;
-  record_command(b, program->id, bytes, is_over ? 0 : (size_t)len, is_over || is_cut);
+  record_command(b, program->id, bytes, is_over ? 0 : len, is_over || is_cut);
 }
 
 /* The digest of the same file as it was read before. A change that comes so soon that it may bear the same time counts

@@ -59,14 +59,25 @@ static bool remove_entries(int top, unsigned long *counter, bool *has_failed) {
   return is_empty;
 }
 
-int run_remove(const char *path) {
+/* Closes `top`, which is of that name. */
+static int remove_directory(int top, int at, const char *name) {
   unsigned long counter = 0;
   bool has_failed = false;
-  int top = open_directory(AT_FDCWD, path);
-  if (top < 0) return errno == ENOENT ? 0 : 1;
-  if (flock(top, LOCK_EX | LOCK_NB)) return close(top), errno == EWOULDBLOCK ? 0 : 1; /* in use: somebody else's to remove */
   while (!has_failed && !remove_entries(top, &counter, &has_failed)) {
   }
   close(top);
-  return has_failed || rmdir(path) ? 1 : 0;
+  return has_failed ? -1 : unlinkat(at, name, AT_REMOVEDIR);
+}
+
+int remove_whole(int parent, const char *name) {
+  if (!unlinkat(parent, name, 0)) return 0;
+  int top = errno == EISDIR || errno == EPERM ? open_directory(parent, name) : -1;
+  return top < 0 ? -1 : remove_directory(top, parent, name);
+}
+
+int run_remove(const char *path) {
+  int top = open_directory(AT_FDCWD, path);
+  if (top < 0) return errno == ENOENT ? 0 : 1;
+  if (flock(top, LOCK_EX | LOCK_NB)) return close(top), errno == EWOULDBLOCK ? 0 : 1; /* in use: somebody else's to remove */
+  return remove_directory(top, AT_FDCWD, path) ? 1 : 0;
 }

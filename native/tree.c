@@ -13,23 +13,42 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What can be had of it, with a zero behind. */
-void read_proc(pid_t pid, const char *name, char *text, size_t cap) {
+size_t read_proc(pid_t pid, const char *name, char *text, size_t cap) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   ssize_t len = fd < 0 ? 0 : read(fd, text, cap - 1);
   if (fd >= 0) close(fd);
-  text[len > 0 ? len : 0] = 0;
+  if (len < 0) len = 0;
+  text[len] = 0;
+  return (size_t)len;
+}
+
+const char *read_stat(pid_t pid, char text[STAT_CAP]) {
+  read_proc(pid, "stat", text, STAT_CAP);
+  const char *after_name = strrchr(text, ')');
+  return after_name && after_name[1] ? after_name + 2 : "";
+}
+
+uint64_t number_behind(const char *text, const char *name, int base) {
+  const char *line = strstr(text, name);
+  return line ? strtoull(line + strlen(name), NULL, base) : 0;
+}
+
+/* Time of reaped children is in their parent, so the sum over the living covers the dead as well. */
+bool take_sample(pid_t pid, struct sample *s) {
+  char text[STAT_CAP];
+  unsigned long user, system, child_user, child_system, threads, rss;
+  if (sscanf(read_stat(pid, text), "%*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu %*d %*d %lu %*d %*u %*u %lu", &s->parent, &user,
+             &system, &child_user, &child_system, &threads, &rss) != 7)
+    return false;
+  *s = (struct sample){pid, s->parent, user + system + child_user + child_system, rss, threads, false};
+  return true;
 }
 
 static pid_t parent_of(pid_t pid) {
-  char text[512];
-  int parent = 0;
-  read_proc(pid, "stat", text, sizeof text);
-  char *after_name = strrchr(text, ')');
-  if (!after_name || sscanf(after_name + 2, "%*c %d", &parent) != 1) return 0;
-  return parent;
+  struct sample s;
+  return take_sample(pid, &s) ? s.parent : 0;
 }
 
 /* A parent that ends meanwhile leaves its children to another, and its number to anybody: each step is looked at twice. */
@@ -43,22 +62,13 @@ bool is_descendant(pid_t pid) {
   return parent == getpid();
 }
 
-static uint64_t threads_of(pid_t pid) {
-  char text[512];
-  unsigned long threads = 0;
-  read_proc(pid, "stat", text, sizeof text);
-  if (!text[0]) return 0;
-  char *after_name = strrchr(text, ')');
-  if (!after_name || sscanf(after_name + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %lu", &threads) != 1) return 1;
-  return threads;
-}
-
 /* Of all processes that are in sight. */
 uint64_t count_threads(void) {
   uint64_t count = 0;
+  struct sample s;
   DIR *proc = opendir("/proc");
   for (struct dirent *entry; proc && (entry = readdir(proc));)
-    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') count += threads_of(atoi(entry->d_name));
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && take_sample(atoi(entry->d_name), &s)) count += s.threads;
   if (proc) closedir(proc);
   return count;
 }

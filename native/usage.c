@@ -3,7 +3,6 @@
 #include "assay.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,48 +12,10 @@
 
 #define MAX_TRACKED 65536
 
-const char *soft_limit_passed(const struct plan *plan, pid_t keeper);
-
-struct sample {
-  pid_t pid, parent;
-  uint64_t cpu_ticks, rss_pages, threads;
-  bool is_inside;
-};
-
-static bool read_small(pid_t pid, const char *name, char *text, size_t cap) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  ssize_t len = read(fd, text, cap - 1);
-  close(fd);
-  if (len <= 0) return false;
-  text[len] = 0;
-  return true;
-}
-
-/* Time of reaped children is in their parent, so the sum over the living covers the dead as well. */
-static bool take_sample(pid_t pid, struct sample *s) {
-  char text[1024];
-  unsigned long user, system;
-  long child_user, child_system, threads, rss;
-  if (!read_small(pid, "stat", text, sizeof text)) return false;
-  char *after_name = strrchr(text, ')');
-  if (!after_name || sscanf(after_name + 2, "%*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld %*d %*d %ld %*d %*u %*u %ld",
-                            &s->parent, &user, &system, &child_user, &child_system, &threads, &rss) != 7)
-    return false;
-  s->pid = pid;
-  s->cpu_ticks = user + system + (uint64_t)child_user + (uint64_t)child_system;
-  s->threads = (uint64_t)threads;
-  s->rss_pages = (uint64_t)rss;
-  s->is_inside = false;
-  return true;
-}
-
 static uint64_t private_pages(pid_t pid) {
   char text[128];
   unsigned long size, resident, shared;
-  if (!read_small(pid, "statm", text, sizeof text) || sscanf(text, "%lu %lu %lu", &size, &resident, &shared) != 3) return 0;
+  if (!read_proc(pid, "statm", text, sizeof text) || sscanf(text, "%lu %lu %lu", &size, &resident, &shared) != 3) return 0;
   return resident - shared;
 }
 
@@ -77,9 +38,8 @@ static uint64_t memory_file_bytes(pid_t pid) {
 
 static uint64_t written_bytes(pid_t pid) {
   char text[512];
-  if (!read_small(pid, "io", text, sizeof text)) return 0;
-  char *line = strstr(text, "\nwrite_bytes: ");
-  return line ? strtoull(line + 14, NULL, 10) : 0;
+  read_proc(pid, "io", text, sizeof text);
+  return number_behind(text, "\nwrite_bytes: ", 10);
 }
 
 static size_t sample_all(struct sample *list) {

@@ -11,7 +11,7 @@ import { COMPILING_MS, ROOT, SANITIZER_ALARM, Workshop } from './compile.ts';
 import { damage } from '../damage.ts';
 
 const PARTS =
-  'aftermath calls code digest forker holder inside match mounts outbox passing report root serve';
+  'aftermath calls code digest forker holder inside remove match mounts outbox passing report root serve';
 /** Of each reader, with what a sanitizer takes. */
 const MOST_MEMORY_KB = 128 * 1024;
 const CANNOT_TRY = 77;
