@@ -168,8 +168,7 @@ function chooseFolder() {
 }
 
 /** The helper and the steward, at once, since each keeps one processor busy. */
-export async function buildNative(folder) {
-  const compiler = findCompiler();
+export async function buildNative(folder, compiler = findCompiler()) {
   if (compiler === undefined) throw new Error(NO_COMPILER);
   await Promise.all([
     buildHelper(compiler, join(folder, 'assay-helper')),

@@ -80,6 +80,7 @@ make_initrd
 
 mkdir "$work/assay"
 cp -a ../../bin ../../dist ../../schemas ../../package.json "$work/assay/"
+install -D -m 644 -t "$work/assay/scripts" ../set-up.mjs
 flags=(-machine q35)
 console=ttyS0
 emulator=qemu-system-x86_64
@@ -87,11 +88,11 @@ if [ "$arch" = arm64 ]; then
   emulator=qemu-system-aarch64
   flags=(-machine virt)
   console=ttyAMA0
-  # The rest of dist is the same everywhere, but for compiled code, which the guest makes anew.
-  install -D -m 644 ../packed.mjs "$work/assay/scripts/packed.mjs"
-  native=(-std=c11 -O2 -D_FORTIFY_SOURCE=2 -fPIE -Wl,-z,relro,-z,now -pthread -s -static-pie)
-  aarch64-linux-gnu-gcc "${native[@]}" ../../native/*.c -o "$work/assay/dist/assay-helper"
-  aarch64-linux-gnu-gcc "${native[@]}" -I../../native ../../native/steward/*.c ../../native/digest.c -o "$work/assay/dist/assay-steward"
+  # The rest of dist is the same everywhere, but for what node compiles it to.
+  rm -rf "$work"/assay/dist/code-*
+  node --input-type=module -e '
+    const { buildNative } = await import(process.argv[1]);
+    await buildNative(process.argv[2], "aarch64-linux-gnu-gcc");' "$PWD/../set-up.mjs" "$work/assay/dist"
 fi
 cp guest/ten.py guest/settings.sh "$work/"
 tar -C "$work" -cf "$work/assay.tar" --owner=0 --group=0 assay ten.py settings.sh

@@ -1,8 +1,11 @@
 # Each is one setting of a host, run as root of the guest; `ten WHO` runs the ten programs there.
 
-if [ -e /opt/assay/scripts/packed.mjs ]; then
-  node -e 'import("/opt/assay/scripts/packed.mjs").then(({ packParts }) => packParts("/opt/assay/dist"))'
-fi
+# What node compiled here is of its version, not of the guest's.
+node --input-type=module -e 'import("/opt/assay/scripts/set-up.mjs").then(({ keepCode }) => keepCode("/opt/assay/dist"))'
+
+# Of a tree that was only unpacked nobody has compiled what is in Python, and a record tells.
+python=$(echo /usr/lib/python3.*)
+[ -e "$python/__pycache__" ] || python3 -m compileall -q -l "$python" "$python/encodings"
 
 ten() { # ten WHO [WRAPPER...]
   local who=$1
