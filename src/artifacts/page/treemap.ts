@@ -182,8 +182,7 @@ export class Treemap {
 
   /** Nothing before it stands in a page, and has a width. */
   draw(): void {
-    const width = Math.floor(this.#canvas.clientWidth);
-    this.#width = width;
+    const width = (this.#width = Math.floor(this.#canvas.clientWidth));
     if (width === 0) return;
     const focused = this.#canvas.contains(document.activeElement);
     const height = Math.round(Math.min(Math.max(width * 0.45, 260), 460));
