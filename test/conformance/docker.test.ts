@@ -6,7 +6,7 @@ const endpoints = dockerEndpoints();
 
 await defineConformance({
   backend: createDockerBackend({ endpoints }),
-  countLeftovers: async () => await countContainers(endpoints),
+  countLeftovers: async () => await countContainers(endpoints, 'docker'),
   makeUnavailable: () =>
     createDockerBackend({ endpoints: { list: [{ socketPath: '/nonexistent/docker.sock' }] } }),
 });

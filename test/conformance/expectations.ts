@@ -90,8 +90,8 @@ export function within(name: string, from: number, to: number): (seen: Seen) => 
   };
 }
 
-/** How long what ends, or is made ahead, by itself has for it. */
-export const SETTLING_MS = 5000;
+/** How long what ends, or is made ahead, by itself has for it. An engine forgets a container when the disk lets it. */
+export const SETTLING_MS = 15_000;
 
 /** What is there when nothing of an earlier row is ending or being made ahead any more. */
 async function countSettled(kit: Kit): ReturnType<Kit['countLeftovers']> {

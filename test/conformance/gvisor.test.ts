@@ -7,7 +7,7 @@ const endpoints = dockerEndpoints();
 await defineConformance({
   backend: createGvisorBackend({ endpoints, way: 'engine' }),
   variant: 'engine',
-  countLeftovers: async () => await countContainers(endpoints),
+  countLeftovers: async () => await countContainers(endpoints, 'gvisor'),
   notRun: {
     'cpus: a program gets no more than its share':
       'the clock of its kernel goes on while the sandbox waits; test/engines/gvisor.test.ts shows that it waits',

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 
 import { inject } from 'vitest';
 
-import { OWNER_LABEL } from '../../src/backends/docker/container-options.ts';
+import { LABEL, OWNER_LABEL } from '../../src/backends/docker/container-options.ts';
 import type { Endpoints } from '../../src/backends/docker/endpoint.ts';
 import { isOwnerGone, nameOwner } from '../../src/backends/owner.ts';
 
@@ -26,10 +26,14 @@ interface Listed {
 }
 
 /**
- * Containers of this process, and those of processes that are gone, running or not: other files of the tests use the same
- * engine meanwhile. The connection is closed when this resolves, and not counted itself.
+ * Containers of one backend, of this process or of processes that are gone, running or not: other files of the tests use
+ * the same engine meanwhile, and leave theirs for a while. The connection is closed when this resolves, and not counted
+ * itself.
  */
-export async function countContainers(endpoints: Endpoints): Promise<{ containers: number }> {
+export async function countContainers(
+  endpoints: Endpoints,
+  backend: 'docker' | 'gvisor',
+): Promise<{ containers: number }> {
   const socketPath = 'list' in endpoints ? inject('dockerSocket') : '';
   if (socketPath === '') return { containers: 0 };
   const asked = request({ socketPath, path: '/containers/json?all=1', agent: false }).end();
@@ -40,7 +44,7 @@ export async function countContainers(endpoints: Endpoints): Promise<{ container
   await closed;
   const own = (JSON.parse(text) as Listed[]).filter(({ Labels }) => {
     const owner = Labels[OWNER_LABEL] ?? '';
-    return owner === nameOwner() || isOwnerGone(owner);
+    return Labels[LABEL] === backend && (owner === nameOwner() || isOwnerGone(owner));
   });
   return { containers: own.length };
 }

@@ -43,6 +43,7 @@ describe('the socket of Podman', () => {
       [...podman(), 'system', 'service', '--time=0', `unix://${socketPath}`],
       {
         env: { ...process.env, CONTAINERS_CONF: join(base, 'containers.conf') },
+        cwd: base, // where its monitor notes a lack of memory
         stdio: 'ignore',
       },
     );
