@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,10 +60,10 @@ static bool remove_entries(int top, unsigned long *counter, bool *has_failed) {
   return is_empty;
 }
 
-/* Closes `top`, which is of that name. */
+/* Closes `top`, which is of that name. Where new names begin nobody can know, and so be in their way. */
 static int remove_directory(int top, int at, const char *name) {
-  unsigned long counter = 0;
-  bool has_failed = false;
+  unsigned long counter;
+  bool has_failed = getrandom(&counter, sizeof counter, 0) != sizeof counter;
   while (!has_failed && !remove_entries(top, &counter, &has_failed)) {
   }
   close(top);
