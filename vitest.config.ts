@@ -65,7 +65,7 @@ const SHARED = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   // More files at a time than there are cores, since much of it is waiting.
-  maxWorkers: 4,
+  maxWorkers: 6,
   // A test that needs another try has a fault, or the code has.
   retry: 0,
   // Files share what they import, which takes longer to load than most of them to run; none leaves anything behind.
