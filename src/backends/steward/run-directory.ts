@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -54,12 +54,19 @@ export function isLeftBehind(name: string): boolean {
   return isOwnerGone(owner);
 }
 
+/** Those of others are theirs to remove, but for root. */
+function mayRemove(path: string): boolean {
+  const uid = process.getuid?.();
+  return uid === 0 || lstatSync(path, { throwIfNoEntry: false })?.uid === uid;
+}
+
 /** Removes what processes that are gone have left. What they had started may still write there, and has a moment to end. */
 export async function sweepDirectories(): Promise<SweepReport> {
   const report = { removed: [] as string[], problems: [] as string[] };
   const left = readdirSync(tmpdir())
     .filter((name) => name.startsWith(DIRECTORY_PREFIX) && isLeftBehind(name))
-    .map((name) => join(tmpdir(), name));
+    .map((name) => join(tmpdir(), name))
+    .filter(mayRemove);
   for (const path of left) {
     try {
       await rm(path, { recursive: true, force: true, maxRetries: SWEEP_RETRIES });
