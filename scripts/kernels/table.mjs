@@ -24,7 +24,7 @@ const TITLES = {
 };
 const KINDS = new Set(['user', 'mount', 'pid', 'ipc', 'net', 'nft']);
 /** Programs that fail, and say so before, where one of these layers is not there. */
-const NEEDS = { loopback: new Set(['net']), exec: new Set([...KINDS, 'landlock']) };
+const NEEDS = { loopback: new Set(['net']), exec: new Set([...KINDS, 'landlock', 'broker']) };
 
 function readRows(file) {
   const [, arch, line] = /^(\w+)-(.+)\.log$/.exec(file);
