@@ -9,7 +9,7 @@ declareWorkloads('npm', [
     volatileText: [
       [/in \d+(\.\d+)?m?s/g, 'in TIME'],
       [/\d{4}-\d\d-\d\dT[\d_]+Z-debug-\d+/g, 'LOG'],
-      [/duration_ms [\d.]+/g, 'duration_ms TIME'],
+      [/duration_ms(:?) [\d.]+/g, 'duration_ms$1 TIME'],
     ],
     // tar stores the time in the packed files.
     volatileFiles: /lib-1\.2\.3\.tgz$|package-lock\.json$/,

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterEach } from 'vitest';
@@ -59,9 +59,10 @@ export class Place implements Disposable {
   }
 }
 
-/** Homes are usually outside /tmp, which is special inside; so the workspace is, too, where that can be. */
+/** Homes are usually outside /tmp, which is special inside; so the workspace is, too. */
 function chooseParent(person: Person): string {
-  return person.uid === 0 || person.prefix.length > 0 ? '/home' : tmpdir();
+  if (person.uid === 0 || person.prefix.length > 0) return '/home';
+  return /^\/(var\/)?tmp(\/|$)/.test(tmpdir()) ? homedir() : tmpdir();
 }
 
 /** Makes places for tests and removes them after each. Call once in a describe block. */
