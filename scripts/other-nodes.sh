@@ -19,7 +19,7 @@ if ! [ -x "$node/node" ]; then
 fi
 # What a run needs of Node: starting, processes, terminals, sockets that are handed over, names, keys, a package.
 files=(test/core test/policy test/launch test/library test/backends/local test/observe/memory.test.ts)
-for name in backends bundle config-protection environment exec exit-codes lifetime mcp modes package places record signals start stdio terminal; do
+for name in backends bundle config-protection environment exec exit-codes lifetime limits mcp modes package places record signals start stdio terminal; do
   files+=("test/e2e/$name.test.ts")
 done
 for name in brokered doors inject names serving; do files+=("test/egress/sandboxed/$name.test.ts"); done

@@ -196,4 +196,12 @@ describeForEachPerson('limits', (person) => {
       expect(how).not.toBe('');
     }
   });
+
+  it('on memory lets an engine start that reserves more than it uses', async () => {
+    const { stdout, code } = await measure(
+      ['--limit-memory', '192M', '--layers=-cgroup'],
+      [process.execPath, '-e', 'console.log("started")'],
+    );
+    expect({ stdout, code }).toEqual({ stdout: 'started\n', code: 0 });
+  });
 });
